@@ -1,0 +1,42 @@
+# Every target sets up what it needs in .venv; nothing is installed anywhere else.
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := $(BIN)/python -m
+
+.PHONY: help venv demo test lint types layers bench clean
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+venv: .venv/installed ## install doublebubble and its tools into .venv
+.venv/installed: pyproject.toml constraints.txt
+	@echo "==> setting up .venv (once; about 1 GB, a few minutes)"
+	@$(PYTHON) -c 'import sys; sys.exit("doublebubble needs Python 3.11 or newer, got %d.%d" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: venv ## train a small digit classifier, certify 50 digits, draw the curve: about a minute
+	@echo "==> doublebubble demo: results go to demo-out/"
+	@$(BIN)/doublebubble demo --out demo-out
+
+test: venv ## run the whole test suite
+	@echo "==> running the tests on all cores"
+	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) pytest -n auto --dist worksteal
+
+lint: venv ## ruff: style and formatting
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+
+types: venv ## mypy, strict
+	$(RUN) mypy
+
+layers: venv ## the import rules of docs/design.md
+	$(BIN)/lint-imports
+
+bench: venv ## memory and speed, as ratios within one run: several minutes
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	@echo "==> running the benchmarks: results go to benchmarks/results/"
+	@$(BIN)/python benchmarks/run.py
+
+clean: ## remove what the other targets made
+	rm -rf .venv demo-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

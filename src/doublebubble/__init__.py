@@ -1,0 +1,1 @@
+"""Certified robustness by randomised smoothing and geometry."""

@@ -1,0 +1,107 @@
+"""Randomness by name: a stream is (seed, input index, stage, part), and its numbers depend on nothing else.
+
+Draw i of a stream is the same whatever the batch size, the order of inputs, the number of workers or a crash between.
+Nothing here, and nothing built on it, touches global random state. May import only types and errors.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from doublebubble.errors import SettingError
+
+Stage = Literal["select", "search", "certify", "train", "attack", "picture", "audit"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+_BLOCK = 64  # draws generated at once where a generator's output depends on how much is asked of it
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The name of a sequence of random numbers; two different names never share numbers.
+
+    `part` numbers the centre or the iteration within a stage; `kind` separates uses at one place (the Gaussian noise of
+    a draw and its Gumbel noise, for instance).
+    """
+
+    seed: int
+    index: int
+    stage: Stage
+    part: int = 0
+    kind: str = "noise"
+
+    def __post_init__(self) -> None:
+        if self.stage not in STAGES:
+            raise SettingError(f"stream stage: expected one of {', '.join(STAGES)}, got {self.stage!r}")
+        for name in ("seed", "index", "part"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                raise SettingError(f"stream {name}: expected an integer >= 0, got {value!r}")
+
+    def child(self, part: int, kind: str | None = None) -> "Stream":
+        """The stream of another part, or of another kind, at the same seed, index and stage."""
+        return Stream(self.seed, self.index, self.stage, part, self.kind if kind is None else kind)
+
+    def digest(self) -> bytes:
+        """32 bytes that stand for the name: what every generator is seeded from."""
+        name = f"doublebubble/1|{self.seed}|{self.index}|{self.stage}|{self.part}|{self.kind}"
+        return hashlib.sha256(name.encode()).digest()
+
+    def generator(self) -> np.random.Generator:
+        """A numpy generator at the start of the stream."""
+        words = np.frombuffer(self.digest(), np.uint32)
+        return np.random.Generator(np.random.SFC64(np.random.SeedSequence(words.tolist())))
+
+    def torch_seed(self, block: int) -> int:
+        """A 63-bit seed for generators that live on a device, one a block of draws."""
+        return int.from_bytes(hashlib.sha256(self.digest() + block.to_bytes(8, "big")).digest()[:8], "big") >> 1
+
+
+class NormalDraws:
+    """Standard normal vectors of one stream, read in order, in pieces of any size.
+
+    The values of draw i do not depend on the sizes of the pieces. On the CPU numpy generates them one by one, so this
+    holds by itself; elsewhere the device's generator fills whole blocks of 64 draws that are handed out piecewise.
+    """
+
+    def __init__(self, stream: Stream, like: Tensor) -> None:
+        """Draws shaped and typed as `like`, on its device."""
+        if like.dtype not in (torch.float32, torch.float64):
+            raise SettingError(f"noise is drawn in float32 or float64, got {like.dtype}")
+        self._stream = stream
+        self._on_cpu = like.device.type == "cpu"
+        self._numpy = stream.generator() if self._on_cpu else None
+        self._dtype = np.float32 if like.dtype == torch.float32 else np.float64
+        self._block: Tensor | None = (
+            None if self._on_cpu else torch.empty((_BLOCK, *like.shape), dtype=like.dtype, device=like.device)
+        )
+        self._next_block = 0
+        self._left = 0
+
+    def fill(self, out: Tensor) -> None:
+        """Write the next len(out) draws into `out`, which must be contiguous."""
+        if self._numpy is not None:
+            self._numpy.standard_normal(out=out.numpy().reshape(-1), dtype=self._dtype)
+            return
+        done = 0
+        while done < len(out):
+            if self._left == 0:
+                self._refill()
+            assert self._block is not None
+            take = min(self._left, len(out) - done)
+            start = _BLOCK - self._left
+            out[done : done + take] = self._block[start : start + take]
+            self._left -= take
+            done += take
+
+    def _refill(self) -> None:
+        assert self._block is not None
+        generator = torch.Generator(device=self._block.device)
+        generator.manual_seed(self._stream.torch_seed(self._next_block))
+        self._block.normal_(generator=generator)
+        self._next_block += 1
+        self._left = _BLOCK

@@ -1,0 +1,34 @@
+"""The small vocabulary shared by all layers: arrays, guarantees, the abstention mark."""
+
+from enum import Enum
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+ABSTAIN: Final = -1
+"""The prediction of a certificate or of `predict` that declines to name a class."""
+
+Method = Literal["cohen", "single", "boundary", "double", "first_order", "dipole"]
+Protocol = Literal["sound", "paper"]
+GradientKind = Literal["full", "approximate"]
+
+
+class Guarantee(Enum):
+    """What stands behind a number; the value is the word that records carry."""
+
+    EXACT = "exact"
+    ASYMPTOTIC = "asymptotic"
+    NONE = "none"
+
+    @property
+    def sentence(self) -> str:
+        """The guarantee in words, for tables, plots and pages."""
+        return {
+            Guarantee.EXACT: "holds with probability at least 1 - alpha over the draws made for the input",
+            Guarantee.ASYMPTOTIC: "holds with probability about 1 - alpha as the number of draws grows",
+            Guarantee.NONE: "is not a guarantee at any level: the draws that selected also certify",
+        }[self]
