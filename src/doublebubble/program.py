@@ -1,0 +1,166 @@
+"""The program that is certified: a model made ready to run fast, and the name it is recorded under.
+
+Folding batch norm or changing the memory layout changes logits in their last bits, so a certificate is about the
+program that ran, not about the weights alone; every result carries `Program.name`.
+"""
+
+import copy
+import functools
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.fx import GraphModule, symbolic_trace
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+from doublebubble.errors import ModelError
+
+Precision = Literal["float32", "bfloat16", "float16"]
+_PROBE = "import torch; d = torch.{0}; torch.nn.Conv2d(64, 64, 3).to(d)(torch.zeros(8, 64, 16, 16, dtype=d))"
+
+
+@dataclass(frozen=True)
+class Program:
+    """How a model is prepared. The default runs it as it was given.
+
+    `fold_batch_norm` merges batch norm into the convolutions before it; `channels_last` stores images with channels
+    innermost; `compile` uses torch.compile; `precision` runs the model in another dtype, noise being added before the
+    cast. Use `fastest_program` to find out which of them help on a machine.
+    """
+
+    fold_batch_norm: bool = False
+    channels_last: bool = False
+    compile: bool = False
+    precision: Precision = "float32"
+
+    @property
+    def name(self) -> str:
+        """What records carry, for example `eager` or `folded+channels_last`."""
+        parts = [
+            *(["folded"] if self.fold_batch_norm else []),
+            *(["channels_last"] if self.channels_last else []),
+            *(["compiled"] if self.compile else []),
+            *([self.precision] if self.precision != "float32" else []),
+        ]
+        return "+".join(parts) or "eager"
+
+    def prepare(self, model: nn.Module) -> nn.Module:
+        """A prepared copy of the model; the model itself is left as it was."""
+        if self == Program():
+            return model
+        prepared = copy.deepcopy(model)
+        if self.fold_batch_norm:
+            prepared = _folded(prepared)
+        if self.channels_last:
+            prepared = prepared.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        if self.precision != "float32":
+            parameter = next(model.parameters(), None)
+            _require_precision(self.precision, "cpu" if parameter is None else parameter.device.type)
+            prepared = _Cast(prepared, getattr(torch, self.precision))
+        if self.compile:
+            prepared.compile()
+        return prepared.eval() if not model.training else prepared
+
+    def layout(self, batch: Tensor) -> Tensor:
+        """The batch in the memory layout that the prepared model wants; a copy only if it has to be one."""
+        if self.channels_last and batch.dim() == 4:
+            return batch.contiguous(memory_format=torch.channels_last)
+        return batch
+
+
+class _Cast(nn.Module):
+    """Runs a model in a reduced precision and returns float32 logits."""
+
+    def __init__(self, model: nn.Module, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.model = model.to(dtype)
+        self.dtype = dtype
+
+    def forward(self, batch: Tensor) -> Tensor:
+        logits: Tensor = self.model(batch.to(self.dtype))
+        return logits.float()
+
+
+def _folded(model: nn.Module) -> nn.Module:
+    if any(module.training for module in model.modules()):
+        raise ModelError("batch norm can be folded in evaluation mode only: call model.eval() first")
+    try:
+        traced = symbolic_trace(model)
+    except (torch.fx.proxy.TraceError, TypeError, NameError, RuntimeError) as error:
+        raise ModelError(f"batch norm could not be folded, the model cannot be traced: {error}") from error
+    return _fuse(traced)
+
+
+def _fuse(traced: GraphModule) -> GraphModule:
+    """Replace each convolution that only a batch norm reads by the two merged."""
+    modules = dict(traced.named_modules())
+    for node in list(traced.graph.nodes):
+        if node.op != "call_module" or not isinstance(modules[str(node.target)], nn.BatchNorm2d):
+            continue
+        before = node.args[0]
+        if before.op != "call_module" or len(before.users) > 1:
+            continue
+        convolution = modules[str(before.target)]
+        shared = sum(other.target == before.target for other in traced.graph.nodes) > 1
+        if not isinstance(convolution, nn.Conv2d) or shared:
+            continue
+        batch_norm = modules[str(node.target)]
+        assert isinstance(batch_norm, nn.BatchNorm2d)
+        traced.set_submodule(str(before.target), fuse_conv_bn_eval(convolution, batch_norm))
+        node.replace_all_uses_with(before)
+        traced.graph.erase_node(node)
+    traced.delete_all_unused_submodules()
+    traced.recompile()
+    return traced
+
+
+@functools.cache
+def _require_precision(precision: Precision, device: str) -> None:
+    """Refuse a precision whose convolutions would kill the process: tried first in a process of its own."""
+    if device != "cpu":
+        return
+    probe = subprocess.run(
+        [sys.executable, "-c", _PROBE.format(precision)], capture_output=True, text=True, check=False
+    )
+    if probe.returncode:
+        how = f"signal {-probe.returncode}" if probe.returncode < 0 else probe.stderr.strip().splitlines()[-1]
+        raise ModelError(
+            f"{precision} convolutions do not work on this CPU (a probe ended with {how}); use float32, "
+            "or try the environment variable ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16"
+        )
+
+
+def fastest_program(model: nn.Module, batch: Tensor, try_compile: bool = False, rounds: int = 3) -> Program:
+    """The float32 program that runs `batch` fastest here, among those that the model allows.
+
+    Its outcome depends on the machine's mood, so call it once and pass on the program it names.
+    """
+    choices = [Program(fold, last, comp) for fold in (False, True) for last in (False, True) for comp in (False, True)]
+    best, best_seconds = Program(), float("inf")
+    for program in choices:
+        if program.compile and not try_compile:
+            continue
+        try:
+            prepared = program.prepare(model)
+            seconds = _seconds(functools.partial(prepared, program.layout(batch)), rounds)
+        except (ModelError, torch._dynamo.exc.TorchDynamoException, torch._inductor.exc.InductorError):
+            continue  # a way of preparing that this model or machine does not support
+        if seconds < 0.97 * best_seconds:  # do not prefer a more elaborate program for a hair
+            best, best_seconds = program, seconds
+    return best
+
+
+def _seconds(run: Callable[[], Tensor], rounds: int) -> float:
+    with torch.inference_mode():
+        run()
+        taken = []
+        for _ in range(rounds):
+            start = time.perf_counter()
+            run()
+            taken.append(time.perf_counter() - start)
+    return min(taken)

@@ -1,0 +1,118 @@
+"""What is asked of the model at one centre, and what the draws are reduced to: votes, first moments, pairs.
+
+Memory here grows with the number of classes asked about and with the input's size, never with the number of draws.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from doublebubble.errors import SettingError
+from doublebubble.streams import Stream
+from doublebubble.types import Counts, Floats
+
+
+@dataclass(frozen=True)
+class Event:
+    """A set of votes: those for `label`, or those for anything else (`negated`)."""
+
+    label: int
+    negated: bool = False
+
+    def holds(self, votes: Tensor) -> Tensor:
+        """For each vote, whether the event happened."""
+        return votes != self.label if self.negated else votes == self.label
+
+
+@dataclass(frozen=True)
+class Request:
+    """`n` draws at `x` from one stream. A draw is x + sigma Z; Z of draw i is the stream's i-th normal vector.
+
+    `moments` asks for the sums of Z over the draws at which each event happened, separately over the draws before and
+    from `split` on (`split = n`: one half only). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and
+    counts for each label in `pairs` how often both, one or none of a pair voted for it.
+    """
+
+    x: Tensor
+    n: int
+    stream: Stream
+    moments: tuple[Event, ...] = ()
+    split: int | None = None
+    antithetic: bool = False
+    pairs: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
+            raise SettingError(f"input {self.stream.index}: n must be an integer >= 1, got {self.n!r}")
+        if self.split is not None and not 0 <= self.split <= self.n:
+            raise SettingError(f"input {self.stream.index}: split must lie in 0..{self.n}, got {self.split}")
+        if self.antithetic and (self.n % 2 or self.moments):
+            raise SettingError(
+                f"input {self.stream.index}: antithetic draws need an even n and no moments, n = {self.n}"
+            )
+        if self.pairs and not self.antithetic:
+            raise SettingError(f"input {self.stream.index}: pairs are counted on antithetic draws only")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The outcome of a request.
+
+    `counts[k]` votes of n for class k. `sums[h, e]` is the sum of Z, flattened, over the draws of half h at which event
+    e happened. `pairs[j]` holds (both, one, none) for the j-th label asked for.
+    """
+
+    counts: Counts
+    n: int
+    halves: tuple[int, int]
+    sums: Floats | None
+    pairs: Counts | None
+
+
+Half = Literal[0, 1]
+
+
+class Accumulator:
+    """Adds up the draws of one request, micro-batch by micro-batch."""
+
+    def __init__(self, request: Request, num_classes: int, device: torch.device) -> None:
+        self.request = request
+        self._counts = torch.zeros(num_classes, dtype=torch.int64, device=device)
+        self._split = request.n if request.split is None else request.split
+        # MPS has no float64; there the batch sums are float32 and only their total is widened.
+        self._wide = torch.float32 if device.type == "mps" else torch.float64
+        shape = (2, len(request.moments), request.x.numel())
+        self._sums = torch.zeros(shape, dtype=self._wide, device=device) if request.moments else None
+        self._pairs = torch.zeros((len(request.pairs), 3), dtype=torch.int64, device=device)
+
+    def add(self, votes: Tensor, noise: Tensor, first: int) -> None:
+        """Take the votes and the noise of draws first, first + 1, ... of an ordinary request."""
+        self._counts += torch.bincount(votes, minlength=len(self._counts))
+        if self._sums is None:
+            return
+        cut = min(max(self._split - first, 0), len(votes))
+        flat = noise.reshape(len(votes), -1)
+        for half, rows in ((0, slice(0, cut)), (1, slice(cut, len(votes)))):
+            for number, event in enumerate(self.request.moments):
+                chosen = flat[rows][event.holds(votes[rows])]
+                if len(chosen):
+                    self._sums[half, number] += chosen.sum(0, dtype=self._wide)
+
+    def add_pairs(self, plus: Tensor, minus: Tensor) -> None:
+        """Take the votes at +Z and at -Z of the same vectors."""
+        self._counts += torch.bincount(plus, minlength=len(self._counts))
+        self._counts += torch.bincount(minus, minlength=len(self._counts))
+        for number, label in enumerate(self.request.pairs):
+            agreeing = (plus == label).long() + (minus == label).long()
+            self._pairs[number] += torch.bincount(2 - agreeing, minlength=3)
+
+    def result(self) -> Tally:
+        """The finished tally; the votes add up to n, or an internal error is raised."""
+        counts = self._counts.cpu().numpy()
+        if int(counts.sum()) != self.request.n:
+            raise AssertionError(f"counted {int(counts.sum())} votes of {self.request.n} draws")
+        sums = None if self._sums is None else self._sums.cpu().double().numpy()
+        pairs = self._pairs.cpu().numpy() if self.request.antithetic else None
+        return Tally(counts, self.request.n, (self._split, self.request.n - self._split), sums, pairs)
