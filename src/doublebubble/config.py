@@ -1,0 +1,84 @@
+"""The settings of a certification: validated once, frozen, and written into every run."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from doublebubble.errors import SettingError
+from doublebubble.types import GradientKind, Method, Protocol
+
+_PAPER_METHODS = frozenset({"cohen", "single", "boundary", "double"})
+
+
+class Settings(BaseModel):
+    """Base of all settings: frozen, no unknown fields, one-sentence errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def __init__(self, **values: object) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or type(self).__name__
+            raise SettingError(f"{where}: {first['msg']}, got {first['input']!r}") from error
+
+
+class PaperSearch(Settings):
+    """The published constants of Algorithms 1 and 2."""
+
+    iterations: Annotated[int, Field(ge=1)] = 50
+    first_step: Annotated[float, Field(gt=0)] = 0.01
+    start_noise: Annotated[float, Field(ge=0)] = 1e-6
+    smallest_step: Annotated[float, Field(ge=0)] = 1e-7
+    line_iterations: Annotated[int, Field(ge=1)] = 30
+    line_start: Annotated[float, Field(ge=0, le=1)] = 0.9
+    line_first_step: Annotated[float, Field(gt=0)] = 0.025
+    line_smallest_step: Annotated[float, Field(ge=0)] = 1e-3
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    calibrated_noise: Annotated[float, Field(ge=0)] = 0.0
+    fixed_draws: bool = False
+    draws: Annotated[int, Field(ge=1)] | None = None
+
+
+class SoundSearch(Settings):
+    """How much the search before a sound certificate may spend; None: a fixed part of n."""
+
+    draws: Annotated[int, Field(ge=1)] | None = None
+    iterations: Annotated[int, Field(ge=0)] = 2
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+
+class CertifyConfig(Settings):
+    """What is certified and how surely.
+
+    `n` is the whole certify budget of one input and method; `n0` draws select the class and the statistics. `alpha`
+    defaults to 0.001 under `sound` and to 0.05, as published, under `paper`. `target_radius` only warns when n and
+    alpha cannot reach it.
+    """
+
+    n: Annotated[int, Field(ge=1)] = 10_000
+    n0: Annotated[int, Field(ge=1)] = 500
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.001
+    protocol: Protocol = "sound"
+    methods: Annotated[tuple[Method, ...], Field(min_length=1)] = ("cohen",)
+    gradient: GradientKind = "full"
+    seed: Annotated[int, Field(ge=0)] = 0
+    target_radius: Annotated[float, Field(gt=0)] | None = None
+    sound: SoundSearch = SoundSearch()
+    paper: PaperSearch = PaperSearch()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _published_alpha(cls, values: object) -> object:
+        if isinstance(values, dict) and values.get("protocol") == "paper" and "alpha" not in values:
+            return {**values, "alpha": 0.05}
+        return values
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(set(self.methods)) != len(self.methods):
+            raise ValueError("each method may be asked for once")
+        if self.protocol == "paper" and not set(self.methods) <= _PAPER_METHODS:
+            raise ValueError(f"protocol paper knows the methods {', '.join(sorted(_PAPER_METHODS))}")
+        return self
