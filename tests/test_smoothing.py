@@ -309,6 +309,11 @@ def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, object], 
         SmoothedClassifier(small_net(), **complete)  # type: ignore[arg-type]
 
 
+def test_what_is_no_module_is_refused() -> None:
+    with pytest.raises(SettingError, match=r"expected a torch\.nn\.Module, got function"):
+        SmoothedClassifier(lambda batch: batch, 0.5, 4)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("n", [0, -5, 1.5, True])
 def test_fewer_than_one_draw_is_refused(n: object) -> None:
     with pytest.raises(SettingError, match="n must be"):

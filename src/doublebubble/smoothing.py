@@ -59,6 +59,8 @@ class SmoothedClassifier:
         input_shape: tuple[int, ...] | None = None,
         program: Program | None = None,
     ) -> None:
+        if not isinstance(model, nn.Module):
+            raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
         if not (math.isfinite(sigma) and sigma > 0):
             raise SettingError(f"sigma: expected a finite number > 0, got {sigma!r}")
         if num_classes < 2:
