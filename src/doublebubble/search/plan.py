@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from doublebubble.bounds import ClassPlan
+from doublebubble.search.gradients import Cost
 from doublebubble.types import Method
 
 
@@ -38,8 +39,7 @@ class Proposal:
 
     plans: Mapping[Method, Plan]
     chosen: Method
-    draws: int
-    forward_equivalents: int
+    cost: Cost
 
 
 CENTRE = 0
