@@ -118,7 +118,7 @@ class SmoothedClassifier:
         tried out once for a shape; otherwise each is run by itself.
         """
         self._require_evaluation_mode()
-        prepared = [self._checked(request.x, request.stream.index) for request in requests]
+        prepared = [self.checked(request.x, request.stream.index) for request in requests]
         sinks = [Accumulator(request, self.num_classes, self.device) for request in requests]
         groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
         for number, x in enumerate(prepared):
@@ -147,7 +147,7 @@ class SmoothedClassifier:
         if directions.dim() != 2 or directions.shape[1] != self.num_classes:
             shape = tuple(directions.shape)
             raise SettingError(f"directions: expected shape (rows, {self.num_classes}), got {shape}")
-        centre = self._checked(x, stream.index).requires_grad_(len(directions) > 0)
+        centre = self.checked(x, stream.index).requires_grad_(len(directions) > 0)
         buffers = self._buffers_for(centre)
         source = NormalDraws(stream, centre)
         gumbel_like = torch.empty(self.num_classes, dtype=torch.float32, device=self.device)
@@ -179,15 +179,7 @@ class SmoothedClassifier:
         other.domain = None
         return other
 
-    # Inside
-
-    def _require_evaluation_mode(self) -> None:
-        training = [name or "the model itself" for name, module in self._original.named_modules() if module.training]
-        if training:
-            some = ", ".join(training[:3]) + (", ..." if len(training) > 3 else "")
-            raise ModelError(f"expected a model in evaluation mode, but {some} is in training mode: call model.eval()")
-
-    def _checked(self, x: Tensor, index: int) -> Tensor:
+    def checked(self, x: Tensor, index: int) -> Tensor:
         """x on the model's device in the dtype of the draws: float64 stays, anything narrower is widened to float32."""
         if not isinstance(x, Tensor) or not x.is_floating_point():
             got = x.dtype if isinstance(x, Tensor) else type(x).__name__
@@ -206,6 +198,14 @@ class SmoothedClassifier:
             if least < low or most > high:
                 raise InputError(f"input {index}: expected values in [{low}, {high}], got [{least}, {most}]")
         return x
+
+    # Inside
+
+    def _require_evaluation_mode(self) -> None:
+        training = [name or "the model itself" for name, module in self._original.named_modules() if module.training]
+        if training:
+            some = ", ".join(training[:3]) + (", ..." if len(training) > 3 else "")
+            raise ModelError(f"expected a model in evaluation mode, but {some} is in training mode: call model.eval()")
 
     def _buffers_for(self, x: Tensor) -> _Buffers:
         key = (tuple(x.shape), x.dtype)

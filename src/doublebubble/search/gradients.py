@@ -95,7 +95,8 @@ def _score_function(smoothed: SmoothedClassifier, x: Tensor, stream: Stream, wei
     source = NormalDraws(stream, like)
     noise = torch.empty((smoothed.batch_size, *x.shape), dtype=like.dtype, device=smoothed.device)
     total = torch.zeros((len(weights), x.numel()), dtype=torch.float64)
-    for piece in torch.split(votes, smoothed.batch_size):
+    for first in range(0, len(votes), smoothed.batch_size):
+        piece = votes[first : first + smoothed.batch_size]
         source.fill(noise[: len(piece)])
         mine = weights[:, piece].to(noise)
         total += _widened(mine @ noise[: len(piece)].reshape(len(piece), -1))
