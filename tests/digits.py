@@ -26,7 +26,9 @@ def digits_model(sigma: float = 0.25, steps: int = 300) -> nn.Module:
     with torch.no_grad():
         for parameter in model.parameters():
             fan = parameter[0].numel() if parameter.dim() > 1 else 1
-            parameter.copy_(torch.randn(parameter.shape, generator=generator) * (2 / fan) ** 0.5 * (parameter.dim() > 1))
+            parameter.copy_(
+                torch.randn(parameter.shape, generator=generator) * (2 / fan) ** 0.5 * (parameter.dim() > 1)
+            )
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
     for _ in range(steps):
         rows = torch.randint(len(images) - 300, (128,), generator=generator)
