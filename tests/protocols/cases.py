@@ -6,10 +6,12 @@ import numpy as np
 
 from doublebubble.audit.coverage import Case, at
 from doublebubble.audit.oracles import BallClassifier, HalfSpace, Intervals1D, LinearClassifier, Slab
+from doublebubble.types import Floats
 
 
-def orthonormal(rows: int, dimension: int) -> np.ndarray:
-    return np.linalg.qr(np.random.default_rng(3).normal(size=(dimension, rows)))[0].T
+def orthonormal(rows: int, dimension: int) -> Floats:
+    rows_: Floats = np.linalg.qr(np.random.default_rng(3).normal(size=(dimension, rows)))[0].T
+    return rows_
 
 
 def free_cases() -> list[Case]:
@@ -40,7 +42,7 @@ def boxed_cases() -> list[Case]:
         Case("half-space at a face", HalfSpace(w, 0.3 - float(w @ face.numpy())), face, 0.5, (0.0, 1.0)),
         Case("linear at a face", LinearClassifier(W, [0.5, 0.0, 0.0]), face, 0.5, (0.0, 1.0)),
         Case("slab at a face", Slab(w, 0.2, 1.4), face, 0.4, (0.0, 1.0)),
-        Case("ball at a face", BallClassifier(np.full(6, 0.4), 1.2), face, 0.4, (0.0, 1.0)),
+        Case("ball in a box", BallClassifier(np.full(6, 0.4), 1.0), at([0.5] * 6), 0.3, (0.0, 1.0)),
         Case("intervals at the end", Intervals1D([(-1.0, 0.4), (0.8, 2.0)]), at([1.0]), 0.3, (0.0, 1.0)),
     ]
 
@@ -49,6 +51,6 @@ def tied_cases() -> list[Case]:
     """Points at which two classes are exactly as likely: every claim is a miss."""
     W = orthonormal(4, 6)
     return [
-        Case("half-space", HalfSpace(np.array([1.0, 0.0]), 0.0), at([0.0, 0.3]), 0.5),
-        Case("linear", LinearClassifier(W, [0.3, 0.3, 0.0, -0.4]), at([0.0] * 6), 0.5),
+        Case("half-space, tied", HalfSpace(np.array([1.0, 0.0]), 0.0), at([0.0, 0.3]), 0.5),
+        Case("linear, tied", LinearClassifier(W, [0.3, 0.3, 0.0, -0.4]), at([0.0] * 6), 0.5),
     ]
