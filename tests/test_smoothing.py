@@ -13,7 +13,7 @@ from doublebubble.errors import DoubleBubbleError, InputError, ModelError, Setti
 from doublebubble.program import Program
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import NormalDraws, Stream
-from doublebubble.tally import Event, Request
+from doublebubble.tally import Request
 
 SHAPE = (2, 6, 6)
 
@@ -89,9 +89,9 @@ def test_the_same_votes_in_any_order_and_after_a_restart() -> None:
 @pytest.mark.parametrize("antithetic", [False, True])
 def test_requests_scheduled_together_give_what_each_gives_alone(antithetic: bool) -> None:
     labels = (0, 1) if antithetic else ()
-    events = () if antithetic else (Event(0), Event(1, negated=True))
+    weights = () if antithetic else ((1.0, 0.0, 0.0, 0.0), (-0.5, 2.0, 0.25, 0.0))
     requests = [
-        Request(image(seed), 2 * seed + 20, Stream(0, seed, "select"), events, antithetic=antithetic, pairs=labels)
+        Request(image(seed), 2 * seed + 20, Stream(0, seed, "select"), weights, antithetic=antithetic, pairs=labels)
         for seed in range(9)
     ]
     recorder = smoothed(batch_size=63)
@@ -136,15 +136,16 @@ def test_rows_that_influence_each_other_are_never_shared() -> None:
 @pytest.mark.parametrize("split", [None, 0, 100, 137, 400])
 def test_moments_equal_the_obvious_computation(split: int | None) -> None:
     n, stream = 400, Stream(0, 1, "certify")
-    events = (Event(0), Event(1), Event(2, negated=True))
-    tally = smoothed(batch_size=32).tally(Request(image(1), n, stream, events, split))
+    weights = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (-0.25, 1.75, 0.75, 0.5))
+    tally = smoothed(batch_size=32).tally(Request(image(1), n, stream, weights, split))
     votes, noise = slow_tally(small_net(), image(1), n, stream, 0.5)
     cut = n if split is None else split
     assert tally.halves == (cut, n - cut)
     assert tally.sums is not None
     for half, rows in ((0, slice(0, cut)), (1, slice(cut, n))):
-        for number, happened in enumerate((votes == 0, votes == 1, votes != 2)):
-            expected = noise[rows][happened[rows]].double().sum(0).reshape(-1).numpy()
+        for number, row in enumerate(weights):
+            weighted = torch.tensor(row, dtype=torch.float64)[votes[rows], None, None, None] * noise[rows].double()
+            expected = weighted.sum(0).reshape(-1).numpy()
             np.testing.assert_allclose(tally.sums[half, number], expected, atol=1e-9)
 
 
@@ -333,7 +334,7 @@ def test_malformed_requests_are_refused() -> None:
     for wrong in (
         {"split": 11},
         {"antithetic": True, "n": 9},
-        {"antithetic": True, "moments": (Event(0),)},
+        {"antithetic": True, "moments": ((0.0, 1.0),)},
         {"pairs": (0,)},
     ):
         with pytest.raises(DoubleBubbleError, match="input 0"):
