@@ -42,7 +42,7 @@ class PaperSearch(Settings):
 
 
 class SoundSearch(Settings):
-    """How much the search before a sound certificate may spend: draws of one look at a slope (None: n / 50), steps."""
+    """How much the search before a sound certificate may spend: draws of one look at a slope (None: n / 68), steps."""
 
     draws: Annotated[int, Field(ge=1)] | None = None
     iterations: Annotated[int, Field(ge=0)] = 1

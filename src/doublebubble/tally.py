@@ -20,9 +20,9 @@ class Request:
     """`n` draws at `x` from one stream. A draw is x + sigma Z; Z of draw i is the stream's i-th normal vector.
 
     Each row w of `moments` asks for the sum of w[vote] Z over the draws, separately over those before `split` and from
-    it on (None: all in the first half). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and
-    counts for each label in `pairs` how often both, one or none of a pair voted for it. `keep_votes` keeps the vote of
-    every draw, in order.
+    it on (None: all in the first half). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and counts for
+    each set of classes in `pairs` how often both, one or none of a pair voted for one of them. `keep_votes` keeps the
+    vote of every draw, in order.
     """
 
     x: Tensor
@@ -31,7 +31,7 @@ class Request:
     moments: tuple[tuple[float, ...], ...] = ()
     split: int | None = None
     antithetic: bool = False
-    pairs: tuple[int, ...] = ()
+    pairs: tuple[tuple[int, ...], ...] = ()
     keep_votes: bool = False
 
     def __post_init__(self) -> None:
@@ -52,7 +52,8 @@ class Tally:
     """The outcome of a request.
 
     `counts[k]` votes of n for class k. `sums[h, j]` is the sum of w[vote] Z, flattened, over the draws of half h, w the
-    j-th row of weights asked for. `pairs[j]` holds (both, one, none) for the j-th label asked for. `votes[i]` is the class of draw i.
+    j-th row of weights asked for. `pairs[j]` holds (both, one, none) for the j-th set of classes.
+    `votes[i]` is the class of draw i.
     """
 
     counts: Counts
@@ -97,8 +98,10 @@ class Accumulator:
         """Take the votes at +Z and at -Z of the same vectors."""
         self._counts += torch.bincount(plus, minlength=len(self._counts))
         self._counts += torch.bincount(minus, minlength=len(self._counts))
-        for number, label in enumerate(self.request.pairs):
-            agreeing = (plus == label).long() + (minus == label).long()
+        for number, classes in enumerate(self.request.pairs):
+            wanted = torch.zeros(len(self._counts), dtype=torch.int64, device=plus.device)
+            wanted[list(classes)] = 1
+            agreeing = wanted[plus] + wanted[minus]
             self._pairs[number] += torch.bincount(2 - agreeing, minlength=3)
 
     def result(self) -> Tally:

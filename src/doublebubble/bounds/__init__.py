@@ -9,10 +9,12 @@ from doublebubble.bounds.gradient import (
     HalfMoments,
     Votes,
     design_test,
+    largest_lead_gradient,
     lead_gradient_bound,
     vote_weights,
 )
 from doublebubble.bounds.multinomial import ClassBounds, ClassPlan, PartBound, Partition, choose_plan, class_bounds
+from doublebubble.bounds.pairs import pair_mass
 
 __all__ = [
     "AlphaBudget",
@@ -33,7 +35,9 @@ __all__ = [
     "design_test",
     "goodman",
     "guess_lead_gradient",
+    "largest_lead_gradient",
     "lead_gradient_bound",
+    "pair_mass",
     "predict_first_order",
     "sison_glaz",
     "vote_weights",

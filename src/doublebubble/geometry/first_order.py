@@ -141,7 +141,7 @@ def _side(Q: float, c: float, L: float) -> _Side:
 def _line(side: _Side, t: float) -> tuple[float, float, float]:
     """Return intercept k and slope s of the line through exp(tz - t^2/2) at -L and c, and the scale of s's rounding."""
     w_c = exp(t * side.c - 0.5 * t * t)
-    if side.L == inf:
+    if inf == side.L:
         return w_c, 0.0, 0.0
     width = side.c + side.L
     if width <= 0:

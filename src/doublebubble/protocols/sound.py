@@ -15,7 +15,7 @@ from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import certified_radius
 from doublebubble.protocols.ball import certified_ball
-from doublebubble.search.plan import CENTRE, Plan, Proposal
+from doublebubble.search.plan import BallPlan, Plan, Proposal
 from doublebubble.search.propose import propose
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
@@ -84,10 +84,22 @@ def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, items: Seq
 
 
 def _requests(config: CertifyConfig, item: Item, proposal: Proposal) -> list[Request]:
-    """The certify draws of all plans; methods that put all draws at the input share them."""
-    balls = {ball.part: ball for plan in proposal.plans.values() for ball in plan.balls}
+    """The certify draws of all plans; methods that put all draws at the input share them, moments included."""
+    balls: dict[int, BallPlan] = {}
+    for ball in (ball for plan in proposal.plans.values() for ball in plan.balls):
+        if ball.part not in balls or ball.gradient is not None:
+            balls[ball.part] = ball
     stream = Stream(config.seed, item.index, "certify")
-    return [Request(ball.centre, ball.n, stream.child(part)) for part, ball in balls.items()]
+    return [_request(ball, stream.child(part)) for part, ball in balls.items()]
+
+
+def _request(ball: BallPlan, stream: Stream) -> Request:
+    if ball.antithetic:
+        watched = ((ball.classes.partition.top,), *ball.rivals)
+        return Request(ball.centre, ball.n, stream, antithetic=True, pairs=watched)
+    if ball.gradient is not None:
+        return Request(ball.centre, ball.n, stream, ball.moments, split=ball.gradient.tests[0].n1)
+    return Request(ball.centre, ball.n, stream)
 
 
 def _outcome(
@@ -100,7 +112,7 @@ def _outcome(
         certified_ball(ball, tallies[ball.part].tally, share, smoothed.sigma)
         for ball, share in zip(plan.balls, shares, strict=True)
     )
-    if [ball.part for ball in plan.balls] == [CENTRE]:
+    if len(plan.balls) == 1 and plan.balls[0].at_input:
         return Outcome(balls[0].radius, balls, (1.0,), whole_domain=False)
     low, high = smoothed.domain if plan.boxed and smoothed.domain is not None else (None, None)
     centres = [ball.centre for ball in plan.balls]

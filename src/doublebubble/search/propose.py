@@ -17,15 +17,16 @@ from doublebubble.config import CertifyConfig
 from doublebubble.geometry import Bound, certified_radius, nearest_point
 from doublebubble.search.ascent import Ascent, confined
 from doublebubble.search.gradients import Slopes
-from doublebubble.search.plan import BallPlan, Plan, Proposal, cohen_plan
+from doublebubble.search.plan import CENTRE, BallPlan, Plan, Proposal, cohen_plan
 from doublebubble.search.scout import Scout
+from doublebubble.search.sharper import first_order_design, pairs_promise
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.types import Counts, Floats, Method
 
-_PARTS: dict[Method, int] = {"single": 1, "boundary": 2, "double": 3}  # of the certify stream; double has 3 and 4
+_PARTS: dict[Method, int] = {"single": 1, "boundary": 2, "double": 3, "dipole": 5}  # certify streams; double: 3, 4
 _LEAST_SLOPE = 0.05  # r / sqrt(1 - s^2) exceeds r by a thousandth here: below it no search pays
 _LARGEST_SLOPE = 0.9  # a steeper estimate is mostly noise, and its step r s / (1 - s^2) would leave the neighbourhood
-_JUDGE, _FIRST_LOOKS = 0, (1, 2)  # parts of the search stream; those of the ascents follow from 10 on
+_JUDGE, _FIRST_LOOKS = 0, (1, 2)  # parts of the search stream; sharper.py has 3 to 6, the ascents follow from 10 on
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,38 @@ def propose(
     for method in config.methods:
         if method == "cohen":
             plans[method], gains[method] = cohen_plan(x, classes, config.n, reason="all draws at the input"), 0.0
-            continue
-        if bearings is None:
-            bearings = take_bearings(scout, x, selected)
-        plans[method], gains[method] = _plan(scout, x, method, bearings)
+        elif method == "first_order":
+            plans[method], gains[method] = _first_order_plan(scout, x, selected)
+        elif method == "dipole":
+            plans[method], gains[method] = _dipole_plan(scout, x, selected)
+        else:
+            bearings = take_bearings(scout, x, selected) if bearings is None else bearings
+            plans[method], gains[method] = _plan(scout, x, method, bearings)
     chosen = max(config.methods, key=lambda method: gains[method])
     return Proposal(plans, chosen, scout.cost)
+
+
+def _first_order_plan(scout: Scout, x: Tensor, selected: Counts) -> tuple[Plan, float]:
+    """All draws at the input, with bounds on the gradient of the lead if the select draws expect them to pay."""
+    gradient, gain = first_order_design(scout, x, selected)
+    if gradient is None:
+        reason = "all draws at the input: a bound on the gradient would cost more alpha than it gains"
+        return cohen_plan(x, scout.classes, scout.config.n, "first_order", reason), 0.0
+    ball = BallPlan(CENTRE, x, scout.config.n, scout.classes, gradient)
+    where = "" if gradient.eta is None else ", with the part that the box blocks taken off"
+    return Plan("first_order", (ball,), False, f"the gradient of the lead is expected to be small{where}"), gain
+
+
+def _dipole_plan(scout: Scout, x: Tensor, selected: Counts) -> tuple[Plan, float]:
+    """Pairs of opposite draws at the input, if a few of them promise more than votes."""
+    if scout.config.n < 2:
+        return cohen_plan(x, scout.classes, scout.config.n, "dipole", "all draws at the input: no pair in n"), 0.0
+    gain = pairs_promise(scout, x, selected)
+    if gain <= 0:
+        reason = "all draws at the input: pairs of opposite draws promise no gain"
+        return cohen_plan(x, scout.classes, scout.config.n, "dipole", reason), 0.0
+    ball = BallPlan(_PARTS["dipole"], x, scout.config.n // 2 * 2, scout.classes, antithetic=True)
+    return Plan("dipole", (ball,), False, "pairs of opposite draws promise a gain"), gain
 
 
 def take_bearings(scout: Scout, x: Tensor, selected: Counts) -> Bearings:

@@ -30,9 +30,9 @@ class Scout:
 
     @property
     def per_look(self) -> int:
-        """Draws of one look at a slope: a 50th of n, so that the search stays cheaper than the certificate."""
+        """Draws of one look at a slope: a 68th of n, so that all methods together cost less than the certificate."""
         asked = self.config.sound.draws
-        return max(2, self.config.n // 50) if asked is None else asked
+        return max(2, self.config.n // 68) if asked is None else asked
 
     @property
     def per_verdict(self) -> int:
@@ -57,6 +57,22 @@ class Scout:
         requests = [Request(x, self.per_verdict, self._stream(part), keep_votes=True) for x in points]
         self.cost += Cost(self.per_verdict * len(points), self.per_verdict * len(points))
         return self.smoothed.tallies(requests)
+
+    def lead_products(self, x: Tensor, weights: tuple[tuple[float, ...], ...], split: int, part: int) -> list[float]:
+        """g1.g2 of the half means of weight x noise over a verdict's draws at x, for each row of weights."""
+        request = Request(x, self.per_verdict, self._stream(part), weights, split)
+        self.cost += Cost(self.per_verdict, self.per_verdict)
+        sums = self.smoothed.tally(request).sums
+        assert sums is not None
+        return [float(one @ two) / (split * (self.per_verdict - split)) for one, two in zip(*sums, strict=True)]
+
+    def pairs(self, x: Tensor, classes: tuple[tuple[int, ...], ...], part: int) -> Counts:
+        """How often both, one and none of a pair of opposite draws at x voted for one of a set of classes."""
+        n = self.per_verdict // 2 * 2
+        self.cost += Cost(n, n)
+        found = self.smoothed.tally(Request(x, n, self._stream(part), antithetic=True, pairs=classes)).pairs
+        assert found is not None
+        return found
 
     def outlook(self, counts: Counts, balls: int = 1) -> Outlook:
         """What one of several balls may expect of its share of draws and alpha."""
