@@ -54,13 +54,14 @@ def predict_first_order(
     """
     if not 0 < p_a < 1 or not rivals or n < 4 or not 0 < alpha < 1:
         raise SettingError(f"forecast: expected p_a, alpha in (0, 1), rivals and n >= 4, got {p_a}, {alpha}, {n}")
-    best = Forecast(*[_radius(p_a, rivals, n, dim, alpha, 0.0, 0, sigma)[0]] * 2, 0.0, ())
+    plain, _ = _radius(p_a, rivals, n, dim, alpha, 0.0, 0, sigma)
+    best = Forecast(plain, plain, 0.0, ())
     for used in range(1, min(3, len(rivals)) + 1):
         for share in _SHARES:
             gradient_alpha = share * alpha / used
             radius, tests = _radius(p_a, rivals, n, dim, alpha, gradient_alpha, used, sigma)
             if radius > best.first_order:
-                best = Forecast(best.plain, radius, gradient_alpha, tests)
+                best = Forecast(plain, radius, gradient_alpha, tests)
     return best
 
 

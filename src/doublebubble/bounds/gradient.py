@@ -109,6 +109,7 @@ def design_test(n: int, dim: int, alpha: float, votes: Votes, gamma: float) -> G
         raise SettingError(f"n: expected at least 4 draws to halve, got {n}")
     n1 = n // 2
     n2 = n - n1
+    votes = Votes(*(min(max(vote, 1 / n), 1.0) for vote in votes))
     gamma = min(gamma, largest_lead_gradient(votes))
     spreads = {c0: _spread(c0, n1, n2, dim, votes, gamma, -log(alpha)) for c0 in np.linspace(0.0, 1.0, 41).tolist()}
     offset = min(spreads, key=spreads.__getitem__)

@@ -4,8 +4,9 @@ Pure functions of probability bounds and gradient bounds in float64. No model, n
 approximately, and every value claimed is then taken from a dual bound that holds for any roots, less its rounding.
 """
 
-from collections.abc import Callable, Sequence
-from math import erfc, exp, expm1, inf, isnan, log, nextafter, pi, sqrt
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+from math import erfc, exp, expm1, inf, isinf, isnan, log, nextafter, pi, sqrt
 from typing import NamedTuple
 
 from scipy.optimize import brentq
@@ -59,7 +60,7 @@ def profile(tail: float) -> float:
 
 
 def first_order_lower(p: float, gamma: float, t: float) -> float:
-    """Guarantee: p_A(x + delta) is at least this for |delta| = t sigma, if p_A(x) >= p and |sigma grad p_A(x)| <= gamma.
+    """Guarantee: p_A(x + delta) is at least this for |delta| = t sigma, if p_A >= p and sigma |grad p_A| <= gamma at x.
 
     (F1) less its rounding, never below 0. `gamma` may be infinite, which gives the half-space value.
     """
@@ -107,7 +108,7 @@ def interval(Q: float, g: float) -> tuple[float, float]:
     top = profile(Q)
     if top - g <= 1e-14 * top:
         return -float(ndtri(Q)), inf
-    # The far tail holds a mass b in (0, Q/2]; top - moment(b) is nearly proportional to b, so Newton runs on logarithms.
+    # The far tail holds a mass b in (0, Q/2]; top - moment is nearly proportional to b, so Newton runs on logarithms.
     low, high, target = 0.0, 0.5 * Q, log(top - g)
     b = high * (1 - g / top)
     c = L = -float(ndtri(high))
@@ -140,12 +141,12 @@ def _side(Q: float, c: float, L: float) -> _Side:
 
 def _line(side: _Side, t: float) -> tuple[float, float, float]:
     """Return intercept k and slope s of the line through exp(tz - t^2/2) at -L and c, and the scale of s's rounding."""
-    w_c = exp(t * side.c - 0.5 * t * t)
-    if inf == side.L:
-        return w_c, 0.0, 0.0
     width = side.c + side.L
-    if width <= 0:
-        return 0.0, 0.0, inf
+    if isinf(side.c) or width <= 0:  # no line: never certified, and steeper than any other
+        return -1.0, 1e300, 1e300
+    w_c = exp(t * side.c - 0.5 * t * t)
+    if isinf(side.L):
+        return w_c, 0.0, 0.0
     s = w_c * -expm1(-t * width) / width
     return w_c - s * side.c, s, max(s, w_c / width)
 
@@ -171,41 +172,61 @@ def _lead_time(Q: float, q: float, gamma: float) -> float:
     if Q + q >= 1:
         return 0.0
     a, b = _side(Q, *interval(Q, inf)), _side(q, *interval(q, inf))
-    plain = _certified(0.5 * (a.c + b.c), 0.0, a, b, a.cap + b.cap)
+    plain = 0.5 * (a.c + b.c)
+    plain = next((t for t in _steps_back(plain, 0.0) if _lead(t, a, b, a.cap + b.cap) > 0), 0.0)
     if plain <= 0 or gamma >= (a.moment + b.moment) * (1 - 1e-9):
         return plain
-    a, b = _worst_sides(Q, q, gamma, plain)
-    return _certified(_crossing(a, b, plain), plain, a, b, gamma)
+    a, b = _worst_sides(Q, q, gamma, lambda a, b: _crossing(a, b, plain), 1e-7)
+    for t in _steps_back(_crossing(a, b, plain), plain):
+        a, b = _worst_sides(Q, q, gamma, _always(t), 1e-15)
+        if _lead(t, a, b, gamma) > 0:
+            return t
+    return plain
 
 
-def _worst_sides(Q: float, q: float, gamma: float, start: float) -> tuple[_Side, _Side]:
-    """Divide gamma between the two sides as the worst case does: so that both lines have the same slope."""
+def _always(t: float) -> Callable[[_Side, _Side], float]:
+    return lambda a, b: t
+
+
+def _steps_back(t: float, least: float) -> Iterator[float]:
+    """Yield distances ever further below t, as long as they exceed `least`."""
+    steps = (t * (1 - 2e-12 * 30.0**k) for k in range(7))
+    return takewhile(lambda nearer: nearer > least, steps)
+
+
+def _worst_sides(
+    Q: float, q: float, gamma: float, distance: Callable[[_Side, _Side], float], tolerance: float
+) -> tuple[_Side, _Side]:
+    """Divide gamma between the two sides as the worst case does: so that both lines have the same slope at `distance`.
+
+    As a side comes near a half-line its slope falls to 0, but only like 1/L: then it is cut where the slope wanted is.
+    """
 
     def sides(part: float) -> tuple[_Side, _Side]:
         return _side(Q, *interval(Q, part)), _side(q, *interval(q, gamma - part))
 
     def steeper(part: float) -> float:
         a, b = sides(part)
-        t = _crossing(a, b, start)
+        t = distance(a, b)
         return _line(a, t)[1] - _line(b, t)[1]
 
     top_a, top_b = profile(Q), profile(q)
     low, high = max(gamma - top_b, -top_a), min(top_a, gamma + top_b)
     pad = 1e-6 * (high - low)
-    if steeper(low + pad) <= 0:  # B is all but a half-line
+    if steeper(low + pad) <= 0:
         a, b = sides(low + pad)
-        b = _with_slope(b, a, _crossing(a, b, start))
+        b = _with_slope(b, a, distance(a, b))
         return _side(Q, *interval(Q, gamma - b.moment)), b
-    if steeper(high - pad) >= 0:  # A is all but a half-line
+    if steeper(high - pad) >= 0:
         a, b = sides(high - pad)
-        a = _with_slope(a, b, _crossing(a, b, start))
+        a = _with_slope(a, b, distance(a, b))
         return a, _side(q, *interval(q, gamma - a.moment))
-    return sides(_root(steeper, low + pad, high - pad, 1e-9 * (high - low)))
+    return sides(_root(steeper, low + pad, high - pad, tolerance * (high - low)))
 
 
 def _with_slope(side: _Side, other: _Side, t: float) -> _Side:
-    """Return the near half-line, cut so far out that its line is parallel to the other side's."""
-    c, L, s = side.c, side.L, _line(other, t)[1]
+    """Return the near half-line, cut where its line is a little steeper than the other side's: there excess is free."""
+    c, L, s = side.c, side.L, _line(other, t)[1] * (1 + 1e-4)
     for _ in range(20):
         L = exp(t * c - 0.5 * t * t) * -expm1(-t * (c + L)) / s - c
         c = -float(ndtri(side.tail - Phi(-L)))
@@ -224,17 +245,6 @@ def _crossing(a: _Side, b: _Side, start: float) -> float:
     while gap(high) > 0:
         high *= 2
     return _root(gap, start, high, 1e-15)
-
-
-def _certified(t: float, fallback: float, a: _Side, b: _Side, gamma: float) -> float:
-    """Step back from t until the dual bound confirms a lead; `fallback` if it never does."""
-    for steps in range(14):
-        nearer = t * (1 - ROUNDING * 4.0**steps)
-        if nearer <= fallback:
-            break
-        if _lead(nearer, a, b, gamma) > 0:
-            return nearer
-    return fallback
 
 
 def _root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
