@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from doublebubble.cli import data
 from doublebubble.cli.train import train
-from doublebubble.errors import DoubleBubbleError
+from doublebubble.errors import DoubleBubbleError, SettingError
 
 app = typer.Typer(
     name="doublebubble",
@@ -23,6 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(train)
+app.add_typer(data.app, name="data", no_args_is_help=True)
 
 
 @app.callback()
@@ -43,4 +45,4 @@ def main(arguments: list[str] | None = None) -> None:
         if "--debug" in given:
             traceback.print_exc()
         Console(stderr=True, soft_wrap=True, highlight=False).print(f"error: {error}", markup=False)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, SettingError) else 1)
