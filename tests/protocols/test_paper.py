@@ -16,7 +16,6 @@ from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.errors import InputError, ModelError, SettingError
 from doublebubble.geometry import cohen_radius, double_bubble_radius, published_boundary_radius
 from doublebubble.protocols.paper import certify
-from doublebubble.protocols.paper_search import _bubble_slope, goodman_rivals
 from doublebubble.types import GradientKind, Method
 from tests.digits import digits, digits_model
 
@@ -328,28 +327,6 @@ def test_momentum_and_calibrated_noise_change_the_path() -> None:
     )
     assert not same(plain, heavy)
     assert not same(plain, noisy)
-
-
-# Pieces
-
-
-def test_bubble_slope_is_the_derivative() -> None:
-    def joint(s: float) -> float:
-        return double_bubble_radius(0.7, 0.2, 0.5 + 0.3 * s, 0.5 * s)
-
-    for s in (0.1, 0.5, 0.9):
-        quotient = (joint(s + 1e-6) - joint(s - 1e-6)) / 2e-6
-        assert _bubble_slope(0.7, 0.2, 0.5 + 0.3 * s, 0.5 * s, 0.3) == pytest.approx(quotient, rel=1e-6)
-    assert math.isfinite(_bubble_slope(0.3, 0.29, 1e-9, 5.0, 0.0))
-
-
-def test_the_runner_up_bound_is_the_largest_of_the_others() -> None:
-    """Forty rare classes merged outweigh the second class by name."""
-    counts = np.array([900, 6, *[2] * 40])
-    rivals = goodman_rivals(counts, 0.05)
-    merged = goodman(np.array([900, 6, 80]), 0.05)
-    assert (rivals.top, rivals.runner_up) == (0, 1)
-    assert (rivals.p_a, rivals.p_b) == pytest.approx((merged.lower[0], merged.upper[2]))
 
 
 # Refusals
