@@ -19,10 +19,7 @@ def digits_model(sigma: float = 0.25, steps: int = 300) -> nn.Module:
     """Trained on all but the last 300 digits with Gaussian noise, the same on every call."""
     images, labels = digits()
     generator = torch.Generator().manual_seed(0)
-    model = nn.Sequential(
-        nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 32), nn.ReLU(),
-        nn.Linear(32, 10),
-    )  # fmt: skip
+    model = nn.Sequential(nn.Conv2d(1, 16, 3, stride=2, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(256, 10))
     with torch.no_grad():
         for parameter in model.parameters():
             fan = parameter[0].numel() if parameter.dim() > 1 else 1
@@ -34,7 +31,8 @@ def digits_model(sigma: float = 0.25, steps: int = 300) -> nn.Module:
         rows = torch.randint(len(images) - 300, (128,), generator=generator)
         noisy = images[rows] + sigma * torch.randn(images[rows].shape, generator=generator)
         loss = nn.functional.cross_entropy(model(noisy), labels[rows])
-        optimiser.zero_grad()
-        loss.backward()
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+            parameter.grad = gradient
         optimiser.step()
     return model.eval()

@@ -199,6 +199,38 @@ def test_soft_scores_equal_autograd_on_all_draws_at_once() -> None:
     assert scores.counts.tolist() == torch.bincount(perturbed.argmax(1), minlength=4).tolist()
 
 
+def test_kept_votes_are_those_of_the_single_draws_in_order() -> None:
+    stream = Stream(0, 1, "search", 2)
+    requests = [Request(image(1), 300, stream, keep_votes=True), Request(image(2), 50, stream)]
+    kept, other = smoothed(batch_size=64).tallies(requests)
+    votes, _ = slow_tally(small_net(), image(1), 300, stream, 0.5)
+    assert kept.votes is not None
+    assert kept.votes.tolist() == votes.tolist()
+    assert other.votes is None
+
+
+def test_soft_scores_of_sums_are_sums_and_without_sums_only_votes_are_counted() -> None:
+    stream, weights = Stream(0, 0, "search"), torch.tensor([[1.0, -2.0, 0.0, 0.5]])
+    singly = smoothed(batch_size=50).soft_scores(image(2), 120, stream, torch.eye(4))
+    summed = smoothed(batch_size=50).soft_scores(image(2), 120, stream, weights)
+    torch.testing.assert_close(summed.gradients, torch.einsum("jk,k...->j...", weights, singly.gradients))
+    counted = smoothed(batch_size=50).soft_scores(image(2), 120, stream, torch.empty(0, 4))
+    assert counted.gradients.shape == (0, *SHAPE)
+    assert counted.counts.tolist() == singly.counts.tolist()
+    for wrong in (torch.eye(3), torch.ones(4)):
+        with pytest.raises(SettingError, match=r"directions: expected shape \(rows, 4\)"):
+            smoothed().soft_scores(image(), 10, stream, wrong)
+
+
+def test_unconfined_takes_centres_outside_the_domain_and_leaves_the_original_alone() -> None:
+    outside = image() + 2
+    classifier = smoothed()
+    counts = classifier.unconfined().counts(outside, 100, seed=0, index=0)
+    assert counts.tolist() == smoothed(domain=None).counts(outside, 100, seed=0, index=0).tolist()
+    with pytest.raises(InputError, match="expected values in"):
+        classifier.counts(outside, 100, seed=0, index=0)
+
+
 def test_gumbel_votes_follow_the_softmax_of_the_scaled_logits() -> None:
     class Constant(nn.Module):
         def forward(self, batch: Tensor) -> Tensor:
@@ -336,6 +368,7 @@ def test_malformed_requests_are_refused() -> None:
         {"antithetic": True, "n": 9},
         {"antithetic": True, "moments": ((0.0, 1.0),)},
         {"pairs": ((0,),)},
+        {"antithetic": True, "keep_votes": True},
     ):
         with pytest.raises(DoubleBubbleError, match="input 0"):
             Request(**{"x": image(), "n": 10, "stream": stream, **wrong})  # type: ignore[arg-type]
