@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import brentq
-from tests.geometry.truth import Case, covered, random_case, true_distance
 
 from doublebubble.errors import InputError
 from doublebubble.geometry import bound_at, certified_radii, certified_radius, dual_value, nearest_point
+from tests.geometry.truth import Case, covered, random_case, true_distance
 
 
 def grid(d: int, per_axis: int) -> np.ndarray:

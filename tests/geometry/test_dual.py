@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.geometry.truth import Case, exact_dual
 
 from doublebubble.geometry import bound_at, certified_radius, dual_value
+from tests.geometry.truth import Case, exact_dual
 
 SCALES = st.sampled_from([1e-160, 1e-30, 1e-8, 1e-3, 1.0, 1e3, 1e8, 1e30])
 

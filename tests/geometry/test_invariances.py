@@ -4,9 +4,9 @@ the largest radius where cancellation leaves little of it."""
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.geometry.truth import Case, random_case
 
 from doublebubble.geometry import certified_radius, double_bubble_radius, transitive_radius
+from tests.geometry.truth import Case, random_case
 
 TOLERANCE = 1e-7
 seeds = st.integers(0, 2**32 - 1)

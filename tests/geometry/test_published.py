@@ -2,11 +2,11 @@ import math
 
 import numpy as np
 import pytest
-from tests.geometry.truth import Case, true_distance
 
 from doublebubble.errors import InputError
 from doublebubble.geometry import certified_radius, published_boundary_radius
 from doublebubble.geometry.published import published_boundary_radii
+from tests.geometry.truth import Case, true_distance
 
 
 def slowly(x1: list[float], x2: list[float], r2: float) -> float:
