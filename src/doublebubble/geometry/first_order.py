@@ -82,7 +82,7 @@ def first_order_radius(p_a: float, rivals: Sequence[Rival], sigma: float) -> flo
 
     `p_a` bounds the probability of A from below; each rival carries an upper bound on its own probability and on
     the gradient of the lead over it, (F4). The result never exceeds the exact value of (F5); 0 if A does not lead.
-    With gamma infinite it is the multiclass radius (S3).
+    With gamma infinite it is the multiclass radius (S3). A tail, 1 - p_a or q, below 1e-15 counts as 1e-15.
     """
     _require(0 < sigma < inf, "sigma", "a positive number", sigma)
     _require(0 <= p_a < 1, "p_a", "a probability in [0, 1)", p_a)
