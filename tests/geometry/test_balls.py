@@ -131,6 +131,15 @@ def test_whole_domain_is_flagged_when_one_ball_holds_every_corner(slack: float) 
     assert (again.radius, again.whole_domain) == (bound.radius, bound.whole_domain)
 
 
+def test_whole_domain_is_not_flagged_when_only_the_farthest_corner_is_left() -> None:
+    """The bound then comes within 1e-5 of the farthest point, and must not be taken for the whole domain."""
+    x1, x2, farthest = [0.25, 0.25], [0.3, 0.3], math.hypot(0.75, 0.75)
+    bound = certified_radius(x1, [x2], [math.hypot(0.7, 0.7) - 1e-6])
+    assert not bound.whole_domain
+    assert farthest * (1 - 1e-5) < bound.radius < farthest
+    assert certified_radius(x1, [x2], [math.hypot(0.7, 0.7) + 1e-6]).whole_domain
+
+
 def test_whole_domain_by_several_balls_none_of_which_holds_it() -> None:
     case = Case(np.array([0.5, 0.4]), np.array([[0.2, 0.5], [0.8, 0.5]]), np.array([0.78, 0.78]))
     bound = certified_radius(case.x1, case.centres, case.radii)
@@ -231,6 +240,18 @@ def test_nearest_point_below_one_is_on_the_sphere_and_attains_the_radius() -> No
     assert star == pytest.approx([0.49, 0.93], abs=1e-9)
     with pytest.raises(InputError, match="covers x1"):
         nearest_point([1.5], x1, [[0.0, 0.0]], [0.1])
+
+
+def test_nearest_point_at_one_is_the_saddle_point() -> None:
+    """0.3 and 0.7 sum to a float just below 1 and balance the centres: only the saddle point is tight on both balls."""
+    rng = np.random.default_rng(1)
+    x1, v = np.full(6, 0.5), rng.normal(size=6) * 0.05
+    centres, radii = np.stack([x1 + 0.7 * v, x1 - 0.3 * v]), np.array([0.3, 0.31])
+    star = nearest_point([0.3, 0.7], x1, centres, radii)
+    tight = radii**2 - np.sum((star - centres) ** 2, axis=1)
+    assert tight[0] == pytest.approx(tight[1], abs=1e-6)
+    value = dual_value([0.3, 0.7], x1, centres, radii)
+    assert value == pytest.approx(tight[0] + np.sum((star - x1) ** 2), abs=1e-6)
 
 
 def test_free_space_multipliers_above_the_cap_prove_nothing() -> None:

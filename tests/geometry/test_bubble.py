@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,10 +15,8 @@ def test_is_the_distance_to_the_common_circle_where_there_is_one(r2: float, d2: 
     x = (r2**2 - d2**2 - r3**2 + d3**2) / (2 * (d2 + d3))
     y2 = r2**2 - (x + d2) ** 2
     if y2 >= 0:
-        assert double_bubble_radius(r2, d2, r3, d3) == pytest.approx(math.sqrt(x * x + y2), rel=1e-9, abs=1e-7)
-        assert cut_radius(r2, r3, d2 + d3) == pytest.approx(math.sqrt(y2), rel=1e-9, abs=1e-7)
-    else:
-        assert cut_radius(r2, r3, d2 + d3) == pytest.approx(0.0, abs=1e-7)
+        assert double_bubble_radius(r2, d2, r3, d3) ** 2 == pytest.approx(x * x + y2, rel=1e-9, abs=1e-11)
+    assert cut_radius(r2, r3, d2 + d3) ** 2 == pytest.approx(max(0.0, y2), rel=1e-9, abs=1e-11)
 
 
 def test_by_hand_and_over_arrays() -> None:
