@@ -51,9 +51,12 @@ def test_predict_holds_on_every_oracle(case: Case) -> None:
     assert count_wrong_predictions(case, 2000, 100, ALPHA) <= misses_allowed(2000, ALPHA)
 
 
-@pytest.mark.parametrize("case", tied_cases(), ids=name)
-def test_at_a_tie_the_select_draws_would_not_do_to_certify(case: Case) -> None:
-    """The same test fails, as it should, when the fresh draws are replaced by the select draws."""
+def test_at_a_tie_the_select_draws_would_not_do_to_certify() -> None:
+    """The same test fails, as it should, when the fresh draws are replaced by the select draws.
+
+    Two classes: with more, Bonferroni's slack hides part of the mistake.
+    """
+    case = tied_cases()[0]
     config = CertifyConfig(n=200, n0=200, alpha=ALPHA)
     reusing = Reusing(case.oracle, case.sigma, case.oracle.num_classes, case.domain, batch_size=1000)
     wrong = count_misses(case, list(repetitions(case, config, 2000, reusing)))["cohen"]
