@@ -36,7 +36,7 @@ layers: venv ## the import rules of docs/design.md
 bench: venv ## memory and speed, as ratios within one run: several minutes
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@echo "==> running the benchmarks: results go to benchmarks/results/"
-	@$(BIN)/python benchmarks/run.py
+	@$(RUN) benchmarks.run
 
 clean: ## remove what the other targets made
 	rm -rf .venv demo-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

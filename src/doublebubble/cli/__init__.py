@@ -1,0 +1,46 @@
+"""The `doublebubble` command: parsing and printing only.
+
+Each command lives in its own module, which imports what it runs only when it runs, so that `--help` stays fast. To add
+one, write its function in a module here and register it below.
+"""
+
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from doublebubble.cli.train import train
+from doublebubble.errors import DoubleBubbleError
+
+app = typer.Typer(
+    name="doublebubble",
+    help="How far can an input be moved before a classifier may change its mind, and how sure are we?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(train)
+
+
+@app.callback()
+def options(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error. Works after a command too.")
+    ] = False,
+) -> None:
+    """How far can an input be moved before a classifier may change its mind, and how sure are we?"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command: exit 0 on success, 2 on wrong use, 1 on failure with one sentence on stderr."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        app([argument for argument in given if argument != "--debug"])
+    except DoubleBubbleError as error:
+        if "--debug" in given:
+            traceback.print_exc()
+        Console(stderr=True, soft_wrap=True, highlight=False).print(f"error: {error}", markup=False)
+        sys.exit(1)

@@ -1,0 +1,71 @@
+"""Progress for people: a live bar on a terminal, plain lines elsewhere."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from doublebubble.training import EpochMetrics, Observer
+
+
+def epoch_line(metrics: EpochMetrics, epochs: int) -> str:
+    """One epoch in words."""
+    held = "" if metrics.noisy_accuracy is None else f", noisy accuracy {metrics.noisy_accuracy:.4f}"
+    return (
+        f"epoch {metrics.epoch}/{epochs}: loss {metrics.loss:.4f}, training accuracy {metrics.train_accuracy:.4f}"
+        f"{held}, {metrics.seconds:.0f} s"
+    )
+
+
+class _PlainLines:
+    def __init__(self, console: Console, epochs: int) -> None:
+        self._console, self._epochs, self._done_before, self._began = console, epochs, 0, 0.0
+
+    def started(self, epochs_done: int, steps_per_epoch: int) -> None:
+        self._done_before, self._began = epochs_done, time.monotonic()
+        if epochs_done:
+            self._console.print(f"going on after epoch {epochs_done}/{self._epochs}")
+
+    def stepped(self, epoch: int, loss: float) -> None:
+        """A line a step would be too many."""
+
+    def finished_epoch(self, metrics: EpochMetrics) -> None:
+        pace = (time.monotonic() - self._began) / (metrics.epoch - self._done_before)
+        left = timedelta(seconds=round(pace * (self._epochs - metrics.epoch)))
+        self._console.print(f"{epoch_line(metrics, self._epochs)}, {left} left")
+
+
+class _LiveBar:
+    def __init__(self, progress: Progress, epochs: int) -> None:
+        self._progress, self._epochs = progress, epochs
+        self._task = progress.add_task("training", total=None)
+
+    def started(self, epochs_done: int, steps_per_epoch: int) -> None:
+        done = epochs_done * steps_per_epoch
+        self._progress.update(self._task, total=self._epochs * steps_per_epoch, completed=done)
+
+    def stepped(self, epoch: int, loss: float) -> None:
+        self._progress.update(self._task, advance=1, description=f"epoch {epoch}/{self._epochs}, loss {loss:.3f}")
+
+    def finished_epoch(self, metrics: EpochMetrics) -> None:
+        self._progress.console.print(epoch_line(metrics, self._epochs))
+
+
+@contextmanager
+def training_progress(console: Console, epochs: int) -> Iterator[Observer]:
+    """An observer that shows a training run on the console."""
+    if not console.is_terminal:
+        yield _PlainLines(console, epochs)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        yield _LiveBar(progress, epochs)

@@ -1,0 +1,88 @@
+"""`doublebubble train`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+_EXAMPLE = """Train a classifier that keeps its mind under Gaussian noise.
+
+Without further options the recipe is the one published for the data set and method. The same command again
+resumes a run that was interrupted, exactly.
+
+Example: [bold]doublebubble train --dataset mnist --arch lenet --sigma 0.5 --method gaussian --out mnist-0.5[/bold]
+"""
+
+_RECIPE = "Recipe (default: as published for the data set and method)"
+
+
+def train(
+    out: Annotated[Path, typer.Option(help="Folder for the model, its checkpoints and metrics.")],
+    sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
+    dataset: Annotated[str, typer.Option(help="A name from `doublebubble data list`, or folder:PATH.")] = "digits",
+    method: Annotated[str, typer.Option(help="gaussian or macer.")] = "gaussian",
+    data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on where an interrupted run stopped, or begin again.")] = True,
+    seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
+    arch: Annotated[str | None, typer.Option(help="Architecture.", rich_help_panel=_RECIPE)] = None,
+    epochs: Annotated[int | None, typer.Option(rich_help_panel=_RECIPE)] = None,
+    batch_size: Annotated[int | None, typer.Option(rich_help_panel=_RECIPE)] = None,
+    optimiser: Annotated[str | None, typer.Option(help="adam or sgd.", rich_help_panel=_RECIPE)] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate, the highest.", rich_help_panel=_RECIPE)] = None,
+    momentum: Annotated[float | None, typer.Option(help="Of sgd.", rich_help_panel=_RECIPE)] = None,
+    weight_decay: Annotated[float | None, typer.Option(rich_help_panel=_RECIPE)] = None,
+    schedule: Annotated[str | None, typer.Option(help="constant, steps or one-cycle.", rich_help_panel=_RECIPE)] = None,
+    milestones: Annotated[
+        str | None, typer.Option(help="Epochs after which `steps` divides by 10: 30,60.", rich_help_panel=_RECIPE)
+    ] = None,
+    augment: Annotated[str | None, typer.Option(help="none or flip-crop.", rich_help_panel=_RECIPE)] = None,
+    holdout: Annotated[
+        int | None, typer.Option(help="Training images kept to choose the best epoch.", rich_help_panel=_RECIPE)
+    ] = None,
+    draws: Annotated[int | None, typer.Option(help="MACER: draws an image.", rich_help_panel=_RECIPE)] = None,
+    lam: Annotated[float | None, typer.Option(help="MACER: weight of the radius.", rich_help_panel=_RECIPE)] = None,
+    gamma: Annotated[float | None, typer.Option(help="MACER: hinge.", rich_help_panel=_RECIPE)] = None,
+    beta: Annotated[float | None, typer.Option(help="MACER: inverse temperature.", rich_help_panel=_RECIPE)] = None,
+) -> None:
+    """Train; the docstring shown to users is above."""
+    from doublebubble.cli.progress import training_progress
+    from doublebubble.data import load_dataset
+    from doublebubble.training import preset
+    from doublebubble.training import train as run
+
+    settings = preset(
+        dataset,
+        method,
+        sigma,
+        arch=arch,
+        epochs=epochs,
+        batch_size=batch_size,
+        optimiser=optimiser,
+        lr=lr,
+        momentum=momentum,
+        weight_decay=weight_decay,
+        schedule=schedule,
+        milestones=None if milestones is None else milestones.split(","),
+        augment=augment,
+        holdout=holdout,
+        seed=seed,
+        draws=draws,
+        lam=lam,
+        gamma=gamma,
+        beta=beta,
+    )
+    data = load_dataset(dataset, "train", data_dir)
+    console = Console(soft_wrap=True, highlight=False)
+    try:
+        with training_progress(console, settings.epochs) as observer:
+            run(settings, data, out, observer, resume)
+    except KeyboardInterrupt:
+        console.print(
+            f"interrupted: {out} holds the best model so far; the same command goes on from there", markup=False
+        )
+        raise typer.Exit(1) from None
+    console.print(f"{out}: trained", markup=False)
+
+
+train.__doc__ = _EXAMPLE

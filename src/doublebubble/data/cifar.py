@@ -1,0 +1,41 @@
+"""Reads CIFAR-10's batches, binary or Python, without executing anything they hold. May import only errors."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from doublebubble.errors import DataError
+
+Batch = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]
+
+_IMAGE = (3, 32, 32)
+_PIXELS = 3 * 32 * 32
+_BATCHES = {"train": tuple(f"data_batch_{i}" for i in range(1, 6)), "test": ("test_batch",)}
+_PER_BATCH = 10_000
+
+
+def read_cifar10(root: Path, split: str) -> Batch:
+    """Images (n, 3, 32, 32) and labels of a split, from the binary batches."""
+    folder = root / "cifar-10-batches-bin"
+    batches = [read_binary_batch(folder / f"{name}.bin") for name in _BATCHES[split]]
+    return np.concatenate([images for images, _ in batches]), np.concatenate([labels for _, labels in batches])
+
+
+def read_binary_batch(path: Path) -> Batch:
+    """One binary batch: 10 000 records of a label byte and 3072 pixel bytes, channel after channel."""
+    if not path.is_file():
+        raise DataError(f"{path}: expected this file, found none")
+    content = path.read_bytes()
+    expected = _PER_BATCH * (1 + _PIXELS)
+    if len(content) != expected:
+        raise DataError(f"{path}: expected {expected} bytes, got {len(content)}")
+    records = np.frombuffer(content, np.uint8).reshape(_PER_BATCH, 1 + _PIXELS)
+    return _checked(path, records[:, 1:], records[:, 0])
+
+
+def _checked(path: Path, pixels: npt.NDArray[np.uint8], labels: npt.NDArray[np.integer]) -> Batch:
+    if labels.max() >= 10 or labels.min() < 0:
+        wrong = int(np.argmax((labels < 0) | (labels >= 10)))
+        raise DataError(f"{path}: expected labels from 0 to 9, got {labels[wrong]} at image {wrong}")
+    return pixels.reshape(-1, *_IMAGE), labels.astype(np.int64)

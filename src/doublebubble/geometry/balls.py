@@ -1,0 +1,161 @@
+"""How far x1 can move before it may leave a union of balls: the dual bound (D1), with or without a box.
+
+All balls certify the same class. Any multipliers give a valid radius, so the solver that finds them need not be
+trusted: `bound_at` turns multipliers into a radius, and is what a verifier calls. Float64; no model, no randomness.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from doublebubble.errors import InputError
+from doublebubble.geometry.dual import Dual
+from doublebubble.geometry.inputs import Points, Values, nonnegative, read_balls, widen
+from doublebubble.geometry.rounding import sqrt_down
+from doublebubble.geometry.solver import best_multipliers
+from doublebubble.types import Floats
+
+_NEGLIGIBLE = 1e-8  # smaller multipliers are also tried as 0
+_NEARLY_ONE = 1e-4  # sums of multipliers this close to 1 are also tried as 1
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """No point of the domain nearer to x1 than `radius` lies outside every ball; `multipliers` prove it by (D1).
+
+    With `whole_domain` the balls cover the domain, and the radius is the distance to its farthest point from x1.
+    """
+
+    radius: float
+    multipliers: Floats
+    whole_domain: bool
+
+
+def certified_radius(
+    x1: Values,
+    centres: Points,
+    radii: Values,
+    low: Values | None = 0.0,
+    high: Values | None = 1.0,
+) -> Bound:
+    """No point of the domain nearer to x1 than the radius lies outside every ball B(centres[i], radii[i]).
+
+    The radius is at most the exact sqrt(G(multipliers)) of (D1), rounding included; 0 if no ball covers x1. Balls of
+    radius 0 get multiplier 0. `low` and `high` are numbers, or arrays shaped like x1; both None for R^d. Centres may
+    lie anywhere. Inputs may have any shape and floating dtype, arrays or tensors.
+    """
+    return _solve(Dual.of(read_balls(x1, centres, radii, low, high)))
+
+
+def certified_radii(
+    x1s: Iterable[Values],
+    centres: Iterable[Points],
+    radii: Iterable[Values],
+    low: Values | None = 0.0,
+    high: Values | None = 1.0,
+) -> list[Bound]:
+    """`certified_radius` of every input in turn, the same numbers; `low` and `high` are shared by all."""
+    jobs = list(x1s), list(centres), list(radii)
+    if not len(jobs[0]) == len(jobs[1]) == len(jobs[2]):
+        sizes = ", ".join(str(len(job)) for job in jobs)
+        raise InputError(f"x1s, centres, radii: expected as many of each, got {sizes}")
+    return [certified_radius(*job, low, high) for job in zip(*jobs, strict=True)]
+
+
+def bound_at(
+    multipliers: Values,
+    x1: Values,
+    centres: Points,
+    radii: Values,
+    low: Values | None = 0.0,
+    high: Values | None = 1.0,
+) -> Bound:
+    """The bound that these multipliers prove, whoever chose them: what a verifier recomputes."""
+    dual = Dual.of(read_balls(x1, centres, radii, low, high))
+    return _bound(dual, _read_multipliers(multipliers, dual))
+
+
+def dual_value(
+    multipliers: Values,
+    x1: Values,
+    centres: Points,
+    radii: Values,
+    low: Values | None = 0.0,
+    high: Values | None = 1.0,
+) -> float:
+    """The exact G(multipliers) of (D1) less at most twice the bound (D8); -inf where nothing is proved."""
+    dual = Dual.of(read_balls(x1, centres, radii, low, high))
+    return dual.value(_read_multipliers(multipliers, dual))
+
+
+def nearest_point(
+    multipliers: Values,
+    x1: Values,
+    centres: Points,
+    radii: Values,
+    low: Values | None = 0.0,
+    high: Values | None = 1.0,
+) -> Floats:
+    """x* of (D5), shaped like x1: the point of the domain where the bracket of (D1) is least.
+
+    It is unique if the multipliers sum to s < 1. If s >= 1 the bracket has many minimisers, and what (D5) needs is the
+    one that is tight on every ball in use, the saddle point: the balls with positive multipliers are then solved anew,
+    and the saddle point of their optimum is returned, to about 1e-6. It need not be an uncovered point.
+    """
+    dual = Dual.of(read_balls(x1, centres, radii, low, high))
+    lam = _read_multipliers(multipliers, dual)
+    start = widen("x1", x1)
+    if math.fsum([1.0, *(-lam)]) > 0.0:
+        return start + dual.minimiser(lam).reshape(start.shape)
+    used = Dual(dual.c[lam > 0.0], dual.d_squared[lam > 0.0], dual.r[lam > 0.0], dual.box)
+    if np.max(used.excess) <= 0.0:
+        raise InputError("multipliers: expected a positive one at a ball that covers x1, got none")
+    y = best_multipliers(used)[1]
+    return start if y is None else start + y.reshape(start.shape)
+
+
+def _read_multipliers(multipliers: Values, dual: Dual) -> Floats:
+    lam = nonnegative("multipliers", multipliers)
+    if lam.shape != dual.r.shape:
+        raise InputError(f"multipliers: expected one a ball, shape {dual.r.shape}, got {lam.shape}")
+    if np.any(lam[dual.r == 0.0] > 0.0):
+        raise InputError("multipliers: expected 0 for balls of radius 0")
+    return lam
+
+
+def _bound(dual: Dual, lam: Floats) -> Bound:
+    """The radius that lam proves; the whole domain if its uncovered points would have to lie beyond it (D6)."""
+    value = dual.value(lam)
+    farthest, farthest_up = dual.farthest_squared()
+    return Bound(sqrt_down(min(value, farthest)), lam, value > farthest_up)
+
+
+def _solve(dual: Dual) -> Bound:
+    """The best bound among the solver's multipliers and their tidied forms."""
+    lam = np.zeros(len(dual.r))
+    alive = dual.r > 0.0
+    if not np.any(dual.excess[alive] > 0.0):
+        return Bound(0.0, lam, False)
+    used = Dual(dual.c[alive], dual.d_squared[alive], dual.r[alive], dual.box)
+    best = max(
+        (_bound(used, tried) for tried in _candidates(used)), key=lambda bound: (bound.whole_domain, bound.radius)
+    )
+    lam[alive] = best.multipliers
+    return _bound(dual, lam)
+
+
+def _candidates(dual: Dual) -> list[Floats]:
+    """The solver's multipliers, and the same moved onto the faces lam_i = 0 and s = 1 that they nearly touch."""
+    solved = best_multipliers(dual)[0]
+    tried = [solved]
+    if np.any(solved < _NEGLIGIBLE):
+        tried.append(np.where(solved < _NEGLIGIBLE, 0.0, solved))
+    if not dual.box.free:
+        sums = [float(np.sum(lam)) for lam in tried]
+        tried += [lam / s for lam, s in zip(tried, sums, strict=True) if abs(1.0 - s) < _NEARLY_ONE]
+    if not dual.c.any(axis=1).all():  # balls at x1 itself: s = 1 is allowed in R^d too
+        at_x1 = np.where(dual.c.any(axis=1), 0.0, dual.r)
+        tried.append(np.eye(len(dual.r))[int(np.argmax(at_x1))])
+    return tried

@@ -1,0 +1,64 @@
+"""The state of a training run on disk, written whole after each epoch: weights, optimiser, progress.
+
+One safetensors file, so that a crash leaves the old state or the new, and reading it executes nothing.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from torch import nn
+
+from doublebubble.errors import CheckpointError
+from doublebubble.models.checkpoints import load_weights, read_tensors, save_tensors
+
+STATE = "state.safetensors"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Epochs finished, and the best of them by accuracy on the images held out."""
+
+    epochs_done: int = 0
+    best_epoch: int = 0
+    best_accuracy: float = -1.0
+
+
+def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
+    """Write everything that the next epoch depends on."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    for number, parameter in enumerate(_parameters(optimiser)):
+        for name, value in optimiser.state[parameter].items():
+            if value is not None:
+                tensors[f"optimiser.{number}.{name}"] = torch.as_tensor(value)
+    save_tensors(folder / STATE, tensors, {"progress": json.dumps(vars(progress))})
+
+
+def load_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> Progress:
+    """Put model and optimiser where `save_state` left them; a fresh `Progress` if the folder holds no state."""
+    path = folder / STATE
+    if not path.exists():
+        return Progress()
+    tensors = read_tensors(path)
+    weights = {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}
+    load_weights(model, weights, path)
+    parameters = _parameters(optimiser)
+    for name, tensor in tensors.items():
+        if not name.startswith("optimiser."):
+            continue
+        _, number, key = name.split(".")
+        parameter = parameters[int(number)]
+        # Same strides as the running optimiser would have: the arithmetic then takes the same path, bit for bit.
+        value = torch.empty_like(parameter).copy_(tensor) if tensor.shape == parameter.shape else tensor
+        optimiser.state[parameter][key] = value.detach()
+    try:
+        with safe_open(path, "pt") as file:
+            return Progress(**json.loads(file.metadata()["progress"]))
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path}: holds no progress of a training run ({error})") from error
+
+
+def _parameters(optimiser: torch.optim.Optimizer) -> list[nn.Parameter]:
+    return [parameter for group in optimiser.param_groups for parameter in group["params"]]
