@@ -19,8 +19,8 @@ def load_run(path: str | Path) -> pd.DataFrame:
     """The records of a run, one row an input in rising order.
 
     Columns: index, label, prediction, radius, correct, status, guarantee, alpha, protocol, method, whole_domain,
-    reason, error, radius_<method>, draws and draws_<stage>, seconds and seconds_<stage>. Inputs that abstained, failed or were
-    misclassified are rows like any other. `attrs` names the run and the hash of its specification.
+    reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>. Inputs that abstained, failed or
+    were misclassified are rows like any other. `attrs` names the run and the hash of its specification.
     """
     return frame(read_run(Path(path)))
 
