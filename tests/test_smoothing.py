@@ -185,7 +185,7 @@ def test_the_input_is_left_alone_and_memory_does_not_grow_with_n() -> None:
 
 def test_soft_scores_equal_autograd_on_all_draws_at_once() -> None:
     net, x, stream = small_net(), image(2), Stream(0, 0, "search", 4)
-    scores = smoothed(batch_size=50).soft_scores(x, 120, stream, (1, 2))
+    scores = smoothed(batch_size=50).soft_scores(x, 120, stream, torch.eye(4)[[1, 2]])
     noise, normals = torch.empty((120, *SHAPE)), torch.empty((120, 4))
     NormalDraws(stream, x).fill(noise)
     NormalDraws(Stream(0, 0, "search", 4, kind="gumbel"), normals[0]).fill(normals)
@@ -204,7 +204,9 @@ def test_gumbel_votes_follow_the_softmax_of_the_scaled_logits() -> None:
             return torch.tensor([0.0, 0.01]).expand(len(batch), 2) + 0 * batch.flatten(1)[:, :1]
 
     counts = (
-        SmoothedClassifier(Constant().eval(), 1.0, 2).soft_scores(image(), 4000, Stream(0, 0, "search"), (0,)).counts
+        SmoothedClassifier(Constant().eval(), 1.0, 2)
+        .soft_scores(image(), 4000, Stream(0, 0, "search"), torch.eye(2))
+        .counts
     )
     assert stats.binomtest(int(counts[1]), 4000, math.e / (1 + math.e)).pvalue > 1e-4
 
@@ -286,7 +288,7 @@ def test_training_mode_is_refused_even_in_a_submodule() -> None:
     for call in (
         lambda: classifier.counts(image(), 10, seed=0, index=0),
         lambda: classifier.predict(image(), 10, seed=0, index=0),
-        lambda: classifier.soft_scores(image(), 10, Stream(0, 0, "search"), (0,)),
+        lambda: classifier.soft_scores(image(), 10, Stream(0, 0, "search"), torch.eye(4)),
     ):
         with pytest.raises(ModelError, match="1 is in training mode"):
             call()
@@ -307,6 +309,11 @@ def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, object], 
     complete = {"sigma": 0.5, "num_classes": 4, **settings}
     with pytest.raises(SettingError, match=word):
         SmoothedClassifier(small_net(), **complete)  # type: ignore[arg-type]
+
+
+def test_what_is_no_module_is_refused() -> None:
+    with pytest.raises(SettingError, match=r"expected a torch\.nn\.Module, got function"):
+        SmoothedClassifier(lambda batch: batch, 0.5, 4)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("n", [0, -5, 1.5, True])

@@ -4,8 +4,23 @@ A tiny public surface; importing seeds nothing and sets nothing.
 """
 
 from doublebubble import bounds, geometry
+from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.certifier import Certifier
+from doublebubble.config import CertifyConfig
 from doublebubble.program import Program
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.types import ABSTAIN, Guarantee
 
-__all__ = ["ABSTAIN", "Guarantee", "Program", "SmoothedClassifier", "bounds", "geometry"]
+__all__ = [
+    "ABSTAIN",
+    "Ball",
+    "Certificate",
+    "Certifier",
+    "CertifyConfig",
+    "Guarantee",
+    "Program",
+    "SmoothedClassifier",
+    "Status",
+    "bounds",
+    "geometry",
+]

@@ -4,6 +4,7 @@ Votes are argmax votes of one program at one recorded micro-batch shape, on nois
 are the same in any order, after a restart, and whatever other inputs share the machine.
 """
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class SoftScores:
     """Differentiable stand-ins for votes, for the search only: never a certificate.
 
     `counts` are the argmax votes of the Gumbel-perturbed logits; `gradients[j]` is the mean gradient, with respect to
-    x, of the soft score of the j-th label asked for.
+    x, of the j-th weighted sum of soft scores asked for.
     """
 
     counts: Counts
@@ -59,6 +60,8 @@ class SmoothedClassifier:
         input_shape: tuple[int, ...] | None = None,
         program: Program | None = None,
     ) -> None:
+        if not isinstance(model, nn.Module):
+            raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
         if not (math.isfinite(sigma) and sigma > 0):
             raise SettingError(f"sigma: expected a finite number > 0, got {sigma!r}")
         if num_classes < 2:
@@ -131,29 +134,44 @@ class SmoothedClassifier:
                 batch.flush()
         return [sink.result() for sink in sinks]
 
-    def soft_scores(self, x: Tensor, n: int, stream: Stream, labels: Sequence[int]) -> SoftScores:
-        """Gumbel-softmax scores of n draws at x and their gradients for `labels`: a guide for the search, no votes."""
+    def soft_scores(self, x: Tensor, n: int, stream: Stream, directions: Tensor) -> SoftScores:
+        """Gumbel-softmax votes of n draws at x, and gradients of weighted sums of the soft scores: never a certificate.
+
+        Row j of `directions`, (J, K), holds the weights of the j-th sum; each row costs one backward pass. Without
+        rows only the votes are counted, no graph is built, and a model without gradients will do.
+        """
         self._require_evaluation_mode()
-        centre = self._checked(x, stream.index).requires_grad_(True)
+        if directions.dim() != 2 or directions.shape[1] != self.num_classes:
+            shape = tuple(directions.shape)
+            raise SettingError(f"directions: expected shape (rows, {self.num_classes}), got {shape}")
+        centre = self._checked(x, stream.index).requires_grad_(len(directions) > 0)
         buffers = self._buffers_for(centre)
         source = NormalDraws(stream, centre)
         gumbel_like = torch.empty(self.num_classes, dtype=torch.float32, device=self.device)
         gumbel_source = NormalDraws(stream.child(stream.part, kind="gumbel"), gumbel_like)
         counts = torch.zeros(self.num_classes, dtype=torch.int64, device=self.device)
-        gradients = torch.zeros((len(labels), *centre.shape), dtype=centre.dtype, device=self.device)
+        gradients = torch.zeros((len(directions), *centre.shape), dtype=centre.dtype, device=self.device)
         normals = torch.empty((self.batch_size, self.num_classes), dtype=torch.float32, device=self.device)
         for first in range(0, n, self.batch_size):
             rows = min(self.batch_size, n - first)
             source.fill(buffers.noise[:rows])
+            buffers.noise[rows:] = 0
             gumbel_source.fill(normals[:rows])
-            logits = self._logits(centre + self.sigma * buffers.noise, rows, [stream.index])
-            scores = GUMBEL_SCALE * logits[:rows] + _gumbel(normals[:rows]).to(logits.dtype)
+            with torch.set_grad_enabled(len(directions) > 0):
+                logits = self._logits(centre + self.sigma * buffers.noise, rows, [stream.index])
+                scores = GUMBEL_SCALE * logits[:rows] + _gumbel(normals[:rows]).to(logits.dtype)
+                soft = scores.softmax(1).sum(0)
+                sums = directions.to(soft) @ soft
             counts += torch.bincount(scores.argmax(1), minlength=self.num_classes)
-            soft = scores.softmax(1).sum(0)
-            for number, label in enumerate(labels):
-                keep = number + 1 < len(labels)
-                gradients[number] += torch.autograd.grad(soft[label], centre, retain_graph=keep)[0]
+            for number in range(len(directions)):
+                gradients[number] += _gradient(sums[number], centre, number + 1 < len(directions), stream.index)
         return SoftScores(counts.cpu().numpy(), gradients / n)
+
+    def unconfined(self) -> "SmoothedClassifier":
+        """The same classifier, program and buffers without a domain: a ball's centre may lie outside it."""
+        other = copy.copy(self)
+        other.domain = None
+        return other
 
     # Inside
 
@@ -172,8 +190,7 @@ class SmoothedClassifier:
             self.input_shape = tuple(x.shape)
         if tuple(x.shape) != tuple(self.input_shape):
             raise InputError(f"input {index}: expected shape {tuple(self.input_shape)}, got {tuple(x.shape)}")
-        dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
-        x = x.detach().to(self.device, dtype).contiguous()
+        x = x.detach().to(self.device, draw_dtype(x)).contiguous()
         bad = int((~x.isfinite()).sum())
         if bad:
             raise InputError(f"input {index}: expected finite values, got {bad} that are NaN or infinite")
@@ -284,6 +301,23 @@ class _MicroBatch:
                 sink.add(mine, self._buffers.noise[row : row + rows], first)
         self._segments.clear()
         self._filled = 0
+
+
+def draw_dtype(x: Tensor) -> torch.dtype:
+    """The dtype in which draws at x are made: float64 stays, anything narrower is widened to float32."""
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def _gradient(value: Tensor, centre: Tensor, keep: bool, index: int) -> Tensor:
+    gradient = None
+    if value.requires_grad:
+        (gradient,) = torch.autograd.grad(value, centre, retain_graph=keep, allow_unused=True)
+    if gradient is None:
+        raise ModelError(
+            f"input {index}: expected logits that autograd can differentiate with respect to the input, got logits "
+            "without a gradient: gradient `full` and method `double` of protocol `paper` cannot use this model"
+        )
+    return gradient
 
 
 def _gumbel(normals: Tensor) -> Tensor:

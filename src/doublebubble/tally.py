@@ -1,6 +1,7 @@
 """What is asked of the model at one centre, and what the draws are reduced to: votes, first moments, pairs.
 
-Memory here grows with the number of classes asked about and with the input's size, never with the number of draws.
+Memory here grows with the number of classes asked about and with the input's size, never with the number of draws,
+unless the single votes are asked for.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,8 @@ class Request:
 
     `moments` asks for the sums of Z over the draws at which each event happened, separately over the draws before and
     from `split` on (`split = n`: one half only). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and
-    counts for each label in `pairs` how often both, one or none of a pair voted for it.
+    counts for each label in `pairs` how often both, one or none of a pair voted for it. `keep_votes` keeps the vote of
+    every draw, in order.
     """
 
     x: Tensor
@@ -42,15 +44,16 @@ class Request:
     split: int | None = None
     antithetic: bool = False
     pairs: tuple[int, ...] = ()
+    keep_votes: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
             raise SettingError(f"input {self.stream.index}: n must be an integer >= 1, got {self.n!r}")
         if self.split is not None and not 0 <= self.split <= self.n:
             raise SettingError(f"input {self.stream.index}: split must lie in 0..{self.n}, got {self.split}")
-        if self.antithetic and (self.n % 2 or self.moments):
+        if self.antithetic and (self.n % 2 or self.moments or self.keep_votes):
             raise SettingError(
-                f"input {self.stream.index}: antithetic draws need an even n and no moments, n = {self.n}"
+                f"input {self.stream.index}: antithetic draws need an even n, no moments, no kept votes; n = {self.n}"
             )
         if self.pairs and not self.antithetic:
             raise SettingError(f"input {self.stream.index}: pairs are counted on antithetic draws only")
@@ -61,7 +64,7 @@ class Tally:
     """The outcome of a request.
 
     `counts[k]` votes of n for class k. `sums[h, e]` is the sum of Z, flattened, over the draws of half h at which event
-    e happened. `pairs[j]` holds (both, one, none) for the j-th label asked for.
+    e happened. `pairs[j]` holds (both, one, none) for the j-th label asked for. `votes[i]` is the class of draw i.
     """
 
     counts: Counts
@@ -69,6 +72,7 @@ class Tally:
     halves: tuple[int, int]
     sums: Floats | None
     pairs: Counts | None
+    votes: Counts | None = None
 
 
 Half = Literal[0, 1]
@@ -86,10 +90,13 @@ class Accumulator:
         shape = (2, len(request.moments), request.x.numel())
         self._sums = torch.zeros(shape, dtype=self._wide, device=device) if request.moments else None
         self._pairs = torch.zeros((len(request.pairs), 3), dtype=torch.int64, device=device)
+        self._votes = torch.empty(request.n, dtype=torch.int64, device=device) if request.keep_votes else None
 
     def add(self, votes: Tensor, noise: Tensor, first: int) -> None:
         """Take the votes and the noise of draws first, first + 1, ... of an ordinary request."""
         self._counts += torch.bincount(votes, minlength=len(self._counts))
+        if self._votes is not None:
+            self._votes[first : first + len(votes)] = votes
         if self._sums is None:
             return
         cut = min(max(self._split - first, 0), len(votes))
@@ -115,4 +122,5 @@ class Accumulator:
             raise AssertionError(f"counted {int(counts.sum())} votes of {self.request.n} draws")
         sums = None if self._sums is None else self._sums.cpu().double().numpy()
         pairs = self._pairs.cpu().numpy() if self.request.antithetic else None
-        return Tally(counts, self.request.n, (self._split, self.request.n - self._split), sums, pairs)
+        votes = None if self._votes is None else self._votes.cpu().numpy()
+        return Tally(counts, self.request.n, (self._split, self.request.n - self._split), sums, pairs, votes)

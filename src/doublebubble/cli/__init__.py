@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from doublebubble.cli.demo import demo
 from doublebubble.cli.train import train
 from doublebubble.errors import DoubleBubbleError
 
@@ -22,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(demo)
 app.command()(train)
 
 

@@ -1,10 +1,11 @@
-"""Geometry of certified balls: float64, no model, no randomness.
+"""Radii from probabilities, and distances from balls: float64, no model, no randomness.
 
 `certified_radius` is the bound that certificates use; the paper's own formulas stand beside it.
 """
 
 from doublebubble.geometry.balls import Bound, bound_at, certified_radii, certified_radius, dual_value, nearest_point
 from doublebubble.geometry.bubble import cut_radius, double_bubble_radius
+from doublebubble.geometry.cohen import cohen_ceiling, cohen_radius
 from doublebubble.geometry.published import published_boundary_radii, published_boundary_radius
 from doublebubble.geometry.transitive import transitive_radius
 
@@ -13,6 +14,8 @@ __all__ = [
     "bound_at",
     "certified_radii",
     "certified_radius",
+    "cohen_ceiling",
+    "cohen_radius",
     "cut_radius",
     "double_bubble_radius",
     "dual_value",

@@ -17,7 +17,7 @@ from doublebubble.geometry.rounding import sqrt_down
 from doublebubble.geometry.solver import best_multipliers
 from doublebubble.types import Floats
 
-_NEGLIGIBLE = 1e-8  # smaller multipliers are also tried as 0
+_NEGLIGIBLE = 1e-6  # smaller multipliers are also tried as 0
 _NEARLY_ONE = 1e-4  # sums of multipliers this close to 1 are also tried as 1
 
 
@@ -109,7 +109,7 @@ def nearest_point(
     start = widen("x1", x1)
     if math.fsum([1.0, *(-lam)]) > 0.0:
         return start + dual.minimiser(lam).reshape(start.shape)
-    used = Dual(dual.c[lam > 0.0], dual.d_squared[lam > 0.0], dual.r[lam > 0.0], dual.box)
+    used = dual.only(lam > 0.0)
     if np.max(used.excess) <= 0.0:
         raise InputError("multipliers: expected a positive one at a ball that covers x1, got none")
     y = best_multipliers(used)[1]
@@ -128,34 +128,31 @@ def _read_multipliers(multipliers: Values, dual: Dual) -> Floats:
 def _bound(dual: Dual, lam: Floats) -> Bound:
     """The radius that lam proves; the whole domain if its uncovered points would have to lie beyond it (D6)."""
     value = dual.value(lam)
-    farthest, farthest_up = dual.farthest_squared()
+    farthest, farthest_up = dual.farthest_squared
     return Bound(sqrt_down(min(value, farthest)), lam, value > farthest_up)
 
 
 def _solve(dual: Dual) -> Bound:
     """The best bound among the solver's multipliers and their tidied forms."""
-    lam = np.zeros(len(dual.r))
     alive = dual.r > 0.0
     if not np.any(dual.excess[alive] > 0.0):
-        return Bound(0.0, lam, False)
-    used = Dual(dual.c[alive], dual.d_squared[alive], dual.r[alive], dual.box)
-    best = max(
-        (_bound(used, tried) for tried in _candidates(used)), key=lambda bound: (bound.whole_domain, bound.radius)
-    )
-    lam[alive] = best.multipliers
-    return _bound(dual, lam)
+        return Bound(0.0, np.zeros(len(dual.r)), False)
+    found = _candidates(dual if alive.all() else dual.only(alive))
+    tried = np.zeros((len(found), len(dual.r)))
+    tried[:, alive] = found
+    return max((_bound(dual, lam) for lam in tried), key=lambda bound: (bound.whole_domain, bound.radius))
 
 
 def _candidates(dual: Dual) -> list[Floats]:
-    """The solver's multipliers, and the same moved onto the faces lam_i = 0 and s = 1 that they nearly touch."""
+    """The solver's multipliers moved onto the faces lam_i = 0 and s = 1 that they nearly touch, and as they are."""
     solved = best_multipliers(dual)[0]
     tried = [solved]
     if np.any(solved < _NEGLIGIBLE):
         tried.append(np.where(solved < _NEGLIGIBLE, 0.0, solved))
-    if not dual.box.free:
-        sums = [float(np.sum(lam)) for lam in tried]
-        tried += [lam / s for lam, s in zip(tried, sums, strict=True) if abs(1.0 - s) < _NEARLY_ONE]
-    if not dual.c.any(axis=1).all():  # balls at x1 itself: s = 1 is allowed in R^d too
-        at_x1 = np.where(dual.c.any(axis=1), 0.0, dual.r)
-        tried.append(np.eye(len(dual.r))[int(np.argmax(at_x1))])
+    s = float(np.sum(tried[-1]))
+    if not dual.box.free and abs(1.0 - s) < _NEARLY_ONE:
+        tried.append(tried[-1] / s)
+    at_x1 = ~dual.c.any(axis=1)
+    if dual.box.free and at_x1.any():  # s = 1 is then allowed in R^d too
+        tried.append(np.eye(len(dual.r))[int(np.argmax(np.where(at_x1, dual.r, 0.0)))])
     return tried

@@ -5,6 +5,7 @@ stays exactly 0. R^d is the box without ends. Numpy only.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -29,6 +30,7 @@ class Box:
         """The nearest offset in the domain, in place."""
         return np.minimum(np.maximum(y, self.below, out=y), self.above, out=y)
 
+    @cached_property
     def reach(self) -> Floats:
         """The largest |offset| of every coordinate."""
         return np.maximum(-self.below, self.above)

@@ -5,8 +5,10 @@ This is what makes a radius valid, for any multipliers whatever, and all that a 
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from doublebubble.geometry.box import Box, box_around
 from doublebubble.geometry.inputs import Balls
@@ -34,6 +36,10 @@ class Dual:
         d_squared = np.array([fold_sum(row * row) for row in c])
         return cls(c, d_squared, balls.radii, box_around(balls.x1, balls.low, balls.high))
 
+    def only(self, chosen: npt.NDArray[np.bool_]) -> "Dual":
+        """The same with the chosen balls only."""
+        return Dual(self.c[chosen], self.d_squared[chosen], self.r[chosen], self.box)
+
     @property
     def excess(self) -> Floats:
         """r_i^2 - d_i^2: positive where ball i covers x1."""
@@ -42,26 +48,30 @@ class Dual:
     def value(self, lam: Floats) -> float:
         """At most the exact G(lam); -inf where G is, and in R^d if 1 - s < 1e-6 unless every ball used sits at x1."""
         q = math.fsum([1.0, *(-lam)])  # correctly rounded, so its sign is exact
-        w, size = self._pull(lam)
         if self.box.free and q < LEAST_LEADING and (q < 0.0 or self.c[lam > 0.0].any()):
             return -math.inf
+        w, size = self._pull(lam)
         steps = len(lam) + levels(len(w)) + 12
-        at_least, reach = self._coordinates(q, w, size, steps)
-        ball_terms = lam * (self.r * self.r), lam * self.d_squared
-        slack = float(np.sum(ball_terms[0] + ball_terms[1]) + np.sum(reach * (abs(q) * reach + 2.0 * size)))  # (D8)
+        least, reach = self._coordinates(q, w, size, steps * UNIT)
+        plus, minus = lam * (self.r * self.r), lam * self.d_squared
         tiny = TINY * (1.0 + float(np.sum(lam))) * (1.0 + float(np.max(reach)))
-        return math.fsum([*ball_terms[0], *(-ball_terms[1]), fold_sum(at_least), -steps * UNIT * slack, -tiny])  # (D1)
+        size *= 2.0
+        size += abs(q) * reach
+        size *= reach
+        slack = steps * UNIT * float(np.sum(plus + minus) + np.sum(size))  # (D8)
+        return math.fsum([*plus, *(-minus), fold_sum(least), -slack, -tiny])  # (D1)
 
     def minimiser(self, lam: Floats) -> Floats:
         """The offset at which the bracket of (D1) is least; needs s < 1."""
         w, _ = self._pull(lam)
         return self.box.clip(w / -math.fsum([1.0, *(-lam)]))
 
+    @cached_property
     def farthest_squared(self) -> tuple[float, float]:
         """The squared distance from x1 to the farthest point of the domain, rounded down and rounded up."""
         if self.box.free:
             return math.inf, math.inf
-        reach = self.box.reach()
+        reach = self.box.reach
         total, error = fold_sum(reach * reach), (levels(len(reach)) + 24) * UNIT
         return total * (1.0 - error) - TINY, total * (1.0 + error) + TINY
 
@@ -75,14 +85,20 @@ class Dual:
                 size += np.abs(term, out=term)
         return w, size
 
-    def _coordinates(self, q: float, w: Floats, size: Floats, steps: int) -> tuple[Floats, Floats]:
+    def _coordinates(self, q: float, w: Floats, size: Floats, error: float) -> tuple[Floats, Floats]:
         """For every coordinate min q y^2 + 2 w y on its interval, and a bound on |y| at the exact minimiser."""
         below, above = self.box.below, self.box.above
         if q > 0.0:
             y = self.box.clip(w / -q)
-            far = (np.abs(w) + steps * UNIT * size) * ((1.0 + steps * UNIT) / q) + TINY
-            return (q * y + 2.0 * w) * y, np.minimum(self.box.reach(), far)
+            reach = error * size
+            reach += np.abs(w)
+            reach *= (1.0 + error) / q
+            reach += TINY
+            least = q * y
+            least += 2.0 * w
+            least *= y
+            return least, np.minimum(reach, self.box.reach, out=reach)
         if self.box.free:  # w = 0 exactly and q = 0
             return np.zeros_like(w), np.zeros_like(w)
         w2 = 2.0 * w
-        return np.minimum((q * below + w2) * below, (q * above + w2) * above), self.box.reach()
+        return np.minimum((q * below + w2) * below, (q * above + w2) * above), self.box.reach

@@ -56,7 +56,7 @@ def widen(name: str, values: Values) -> Floats:
     wide = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
     if array.dtype.kind in "iu" and wide.size and float(np.max(np.abs(wide))) > 2.0**53:
         raise InputError(f"{name}: expected integers of at most 53 bits, which float64 holds exactly")
-    if not np.all(np.abs(wide) <= LARGEST):  # NaN fails it too
+    if wide.size and not (wide.min() >= -LARGEST and wide.max() <= LARGEST):  # NaN fails it too
         raise InputError(f"{name}: expected finite numbers of magnitude at most {LARGEST:g}, got others")
     return wide
 
@@ -86,17 +86,17 @@ def read_balls(x1: Values, centres: Points, radii: Values, low: Values | None, h
 
 def _stack(centres: Points, shape: tuple[int, ...]) -> Floats:
     """The centres as rows; each must have the shape of x1."""
+    size = int(np.prod(shape))
     if isinstance(centres, np.ndarray | _Tensor):
         stacked = widen("centres", centres)
-        if stacked.ndim != len(shape) + 1:
-            raise InputError(f"centres: expected the shape (m, *{shape}), got {stacked.shape}")
-        rows = list(stacked)
-    else:
-        rows = [widen(f"centre {i}", centre) for i, centre in enumerate(centres)]
+        if stacked.shape[1:] != shape or stacked.ndim != len(shape) + 1:
+            raise InputError(f"centres: expected one or more of the shape of x1, {shape}, got {stacked.shape}")
+        return stacked.reshape(len(stacked), size)
+    rows = [widen(f"centre {i}", centre) for i, centre in enumerate(centres)]
     for i, row in enumerate(rows):
         if row.shape != shape:
             raise InputError(f"centre {i}: expected the shape of x1, {shape}, got {row.shape}")
-    return np.stack(rows).reshape(len(rows), -1) if rows else np.empty((0, int(np.prod(shape))))
+    return np.stack(rows).reshape(len(rows), size) if rows else np.empty((0, size))
 
 
 def _read_box(x1: Floats, low: Values | None, high: Values | None) -> tuple[Floats | None, Floats | None]:

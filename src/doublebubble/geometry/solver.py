@@ -4,49 +4,53 @@ Nothing here is trusted: whatever multipliers come out, dual.py turns them into 
 radius, never soundness. Numpy only; no model, no randomness.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from doublebubble.geometry.box import Box
 from doublebubble.geometry.dual import LEAST_LEADING, Dual
 from doublebubble.types import Floats
 
-_GAP = 1e-11  # stop when the duality gap is this part of the scale, and
+_GAP = 1e-9  # stop when the duality gap is this part of the scale, and
 _RESIDUAL = 1e-6  # stationarity holds to this part of it
 _STEPS = 60  # Newton steps; about 15 are usual
 _FALL = 0.03  # the barrier falls to this part of itself once a step lands near the central path
 _INSIDE = 0.995  # part of the way to the edge of the feasible set that one step may go
 
 
-@dataclass(frozen=True, eq=False)
 class Rows:
     """(D7): maximise k.mu + sum_j min over y_j in the box of q y_j^2 + 2 (mu C)_j y_j, mu >= 0, q = 1 + e.mu >= floor.
 
-    A ball is a row with e = -1, C = c_i, k = r_i^2 - d_i^2. The chord row has e = +1: it stands for q < 0.
+    A ball is a row with e = -1, C = c_i, k = r_i^2 - d_i^2. The chord row has e = +1: it stands for q < 0. Sums over
+    coordinates are einsum's, whose order does not depend on a number of threads; large arrays are made once.
     """
 
-    C: Floats
-    k: Floats
-    e: Floats
-    box: Box
-    floor: float
+    def __init__(self, C: Floats, k: Floats, e: Floats, box: Box, floor: float) -> None:
+        self.C, self.k, self.e, self.box, self.floor = C, k, e, box, floor
+        self._w, self.y, self._A = np.empty(C.shape[1]), np.empty(C.shape[1]), np.empty_like(C)
+        self._inside, self._below = np.empty(C.shape[1], dtype=np.bool_), np.empty(C.shape[1], dtype=np.bool_)
 
-    def value(self, mu: Floats, q: float) -> tuple[float, Floats]:
-        """The function at mu, and the point y where its minimum is; q > 0."""
-        w = mu @ self.C
-        y = self.box.clip(w * (-1.0 / q))
-        return float(mu @ self.k + q * (y @ y) + 2.0 * (w @ y)), y
+    def value(self, mu: Floats, q: float) -> float:
+        """The function at mu, q > 0; leaves the point where its minimum is in y."""
+        w, y = self._w, self.y
+        np.einsum("i,ij->j", mu, self.C, out=w)
+        np.multiply(w, -1.0 / q, out=y)
+        self.box.clip(y)
+        return float(mu @ self.k) + q * float(np.einsum("j,j->", y, y)) + 2.0 * float(np.einsum("j,j->", w, y))
 
-    def slopes(self, y: Floats) -> Floats:
-        """The gradient where y is the minimiser."""
-        return np.asarray(self.k + self.e * (y @ y) + 2.0 * (self.C @ y))
+    def slopes(self) -> Floats:
+        """The gradient at the last mu."""
+        y = self.y
+        return np.asarray(self.k + self.e * np.einsum("j,j->", y, y) + 2.0 * np.einsum("ij,j->i", self.C, y))
 
-    def curvature(self, y: Floats, q: float) -> Floats:
-        """Minus the generalised Hessian: only coordinates strictly between their ends contribute."""
-        A = self.C + self.e[:, None] * y
-        A *= (y > self.box.below) & (y < self.box.above)
-        return np.asarray(A @ A.T * (2.0 / q))
+    def curvature(self, q: float) -> Floats:
+        """Minus the generalised Hessian at the last mu: only coordinates strictly between their ends contribute."""
+        np.less(self.box.below, self.y, out=self._below)
+        np.less(self.y, self.box.above, out=self._inside)
+        self._inside &= self._below
+        A = np.multiply(self.e[:, None], self.y, out=self._A)
+        A += self.C
+        A *= self._inside
+        return np.asarray(np.einsum("ij,kj->ik", A, A) * (2.0 / q))
 
 
 def best_multipliers(dual: Dual) -> tuple[Floats, Floats | None]:
@@ -55,75 +59,71 @@ def best_multipliers(dual: Dual) -> tuple[Floats, Floats | None]:
     if dual.box.free:
         R: Floats = np.asarray(np.linalg.qr(dual.c.T, mode="r"))  # the same distances in at most m dimensions
         everywhere = Box(np.full(len(R), -np.inf), np.full(len(R), np.inf))
-        lam, _ = _ascend(Rows(np.ascontiguousarray(R.T), k, e, everywhere, LEAST_LEADING * 1.000001), np.inf)
-        return lam, None
-    enough = 1.001 * dual.farthest_squared()[1]
-    lam, y = _ascend(Rows(dual.c, k, e, dual.box, 0.0), enough)
-    a, b = dual.box.below, dual.box.above
-    chord = float((a + b) @ y - a @ b)
-    if max(float(y @ y), float(np.max(k + 2.0 * (dual.c @ y)))) <= chord:
+        return _ascend(Rows(np.ascontiguousarray(R.T), k, e, everywhere, LEAST_LEADING * 1.000001), np.inf), None
+    enough = 1.001 * dual.farthest_squared[1]
+    rows = Rows(dual.c, k, e, dual.box, 0.0)
+    lam = _ascend(rows, enough)
+    a, b, y = dual.box.below, dual.box.above, rows.y
+    chord = float(np.einsum("j,j->", a, y) + np.einsum("j,j->", b, y) - np.einsum("j,j->", a, b))
+    if max(float(np.einsum("j,j->", y, y)), float(np.max(k + 2.0 * np.einsum("ij,j->i", dual.c, y)))) <= chord:
         return lam, y
-    rows = Rows(np.vstack([dual.c, -0.5 * (a + b)]), np.append(k, a @ b), np.append(e, 1.0), dual.box, 0.0)
-    mu, y = _ascend(rows, enough)
-    return mu[:-1], y
+    ends = float(np.einsum("j,j->", a, b))
+    rows = Rows(np.vstack([dual.c, -0.5 * (a + b)]), np.append(k, ends), np.append(e, 1.0), dual.box, 0.0)
+    return _ascend(rows, enough)[:-1], rows.y
 
 
-def _ascend(rows: Rows, enough: float) -> tuple[Floats, Floats]:
-    """A primal-dual interior-point method in the multipliers alone; each step costs O(m^2 d).
+def _ascend(rows: Rows, enough: float) -> Floats:
+    """A primal-dual interior-point method in the multipliers alone; each step costs O(m^2 d). Leaves y in rows.
 
-    Stops early once the function exceeds `enough`: it is then unbounded.
+    v = (mu, q - floor) stays positive, z are its multipliers. Stops early once the function exceeds `enough`: it is
+    then unbounded.
     """
     m, scale = len(rows.k), float(np.max(rows.k))
-    mu = np.full(m, 1.0 / (m + 1))
-    room = 1.0 + float(rows.e @ mu) - rows.floor
-    sigma, pi = np.full(m, scale), scale  # multipliers of mu >= 0 and of q >= floor
-    G, y = rows.value(mu, room + rows.floor)
-    eps = scale
+    v = np.full(m + 1, 1.0 / (m + 1))
+    v[m] = 1.0 + float(rows.e @ v[:m]) - rows.floor
+    z = np.full(m + 1, scale)
+    T = np.vstack([np.eye(m), rows.e])  # how v follows mu
+    G, eps = rows.value(v[:m], v[m] + rows.floor), scale
     for _ in range(_STEPS):
-        gap = float(mu @ sigma) + room * pi
-        slopes = rows.slopes(y)
-        residual = float(np.max(np.abs(slopes + sigma + rows.e * pi)))
+        gap, slopes = float(v @ z), rows.slopes()
+        residual = float(np.max(np.abs(slopes + z @ T)))
         if enough < G or (gap <= _GAP * scale and residual <= _RESIDUAL * scale):
             break
-        if residual * max(1.0, float(np.max(mu))) <= 3.0 * gap:  # else stay at this eps until the path is near
+        if residual * max(1.0, float(np.max(v))) <= max(3.0 * gap, _RESIDUAL * scale):  # else the path is not near
             eps = _FALL * gap / (m + 1)
-        ascent = slopes + eps / mu + rows.e * (eps / room)
-        D = np.sqrt(mu / sigma)
-        B = rows.curvature(y, room + rows.floor) + np.outer(rows.e, rows.e) * (pi / room)
+        ascent = slopes + (eps / v) @ T
+        D = np.sqrt(v[:m] / z[:m])
+        B = rows.curvature(v[m] + rows.floor) + np.outer(rows.e, rows.e * (z[m] / v[m]))
         try:
             step = D * np.linalg.solve(np.eye(m) + D[:, None] * B * D, D * ascent)
         except np.linalg.LinAlgError:  # rounding has used up what could be gained
             break
-        found = _search_line(rows, mu, room, G, eps, ascent, step)
-        if found is None:
+        dv = T @ step
+        dz = eps / v - z - z / v * dv
+        new, G = _search_line(rows, v, dv, G, eps, 1e-4 * float(ascent @ step))
+        if new is None:
             break
-        turn = float(rows.e @ step)
-        d_sigma, d_pi = eps / mu - sigma - sigma / mu * step, eps / room - pi - pi / room * turn
-        mu, room, G, y = found
-        t = _reach(np.append(sigma, pi), np.append(d_sigma, d_pi))
-        sigma, pi = sigma + t * d_sigma, pi + t * d_pi
-    return mu, y
+        v, z = new, z + _reach(z, dz) * dz
+    rows.value(v[:m], v[m] + rows.floor)
+    return v[:m]
 
 
-def _search_line(
-    rows: Rows, mu: Floats, room: float, G: float, eps: float, ascent: Floats, step: Floats
-) -> tuple[Floats, float, float, Floats] | None:
+def _search_line(rows: Rows, v: Floats, dv: Floats, G: float, eps: float, rise: float) -> tuple[Floats | None, float]:
     """Halve the step until the barrier function rises enough; None if rounding hides every rise."""
-    t = _reach(np.append(mu, room), np.append(step, rows.e @ step))
-    barrier = G + eps * float(np.sum(np.log(mu)) + np.log(room))
-    rise = 1e-4 * float(ascent @ step)
+    t = _reach(v, dv)
+    barrier = G + eps * float(np.sum(np.log(v))) - 1e-15 * abs(G)
     for _ in range(30):
-        new = mu + t * step
-        new_room = 1.0 + float(rows.e @ new) - rows.floor
-        if new_room > 0.0:
-            G_new, y = rows.value(new, new_room + rows.floor)
-            if G_new + eps * float(np.sum(np.log(new)) + np.log(new_room)) >= barrier + t * rise - 1e-15 * abs(G):
-                return new, new_room, G_new, y
+        new = v + t * dv
+        new[-1] = 1.0 + float(rows.e @ new[:-1]) - rows.floor
+        if new[-1] > 0.0:
+            G_new = rows.value(new[:-1], new[-1] + rows.floor)
+            if G_new + eps * float(np.sum(np.log(new))) >= barrier + t * rise:
+                return new, G_new
         t *= 0.5
-    return None
+    return None, G
 
 
-def _reach(value: Floats, step: Floats) -> float:
+def _reach(values: Floats, step: Floats) -> float:
     """The longest step up to 1 that keeps every value positive."""
-    falling = step < 0.0
-    return min(1.0, _INSIDE * float(np.min(-value[falling] / step[falling], initial=np.inf)))
+    worst = float(np.min(step / values))
+    return 1.0 if worst >= -_INSIDE else -_INSIDE / worst

@@ -19,7 +19,7 @@ from doublebubble.search.plan import CENTRE, BallPlan, Plan, Proposal, cohen_pla
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
-from doublebubble.types import ABSTAIN, Guarantee
+from doublebubble.types import ABSTAIN, Guarantee, Method
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _certificate(
     proposal: Proposal,
     selected: Tally,
     tallies: dict[int, tuple[Tally, float]],
-    outcomes: dict[str, Outcome],
+    outcomes: dict[Method, Outcome],
     seconds: dict[str, float],
 ) -> Certificate:
     plan, outcome = proposal.plans[proposal.chosen], outcomes[proposal.chosen]

@@ -1,0 +1,1 @@
+"""Results to look at, read from certificates only: nothing here runs a model."""

@@ -1,0 +1,200 @@
+"""Which way the class probabilities and the radius of a smoothed classifier grow, estimated from draws.
+
+Two estimators answer: the score function, which needs votes alone, and autograd through Gumbel-softmax scores. What
+they return guides a search and certifies nothing. May import smoothing and what lies below it, no bounds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import torch
+from scipy.special import ndtri as Phi_inv
+from scipy.stats import norm
+from torch import Tensor
+
+from doublebubble.errors import SettingError
+from doublebubble.smoothing import SmoothedClassifier, draw_dtype
+from doublebubble.streams import NormalDraws, Stream
+from doublebubble.tally import Request
+from doublebubble.types import Counts, Floats, GradientKind
+
+phi = norm.pdf
+
+Directions = Floats | Callable[[Counts], Floats]
+"""(J, K) weights of J sums of class probabilities, or what chooses them once the votes are counted."""
+
+
+class Estimator(Enum):
+    """How votes are cast and gradients taken; the value is a sentence for a person."""
+
+    APPROXIMATE = "votes of the logits, gradients by the score function: any black box"
+    FULL = "votes of the Gumbel-perturbed logits, gradients by autograd through their softmax"
+    AUTOGRAD_ONLY = "votes of the logits, gradients by autograd through the Gumbel-softmax"
+
+    @classmethod
+    def of(cls, kind: GradientKind) -> "Estimator":
+        """The estimator that a setting names."""
+        return {"approximate": cls.APPROXIMATE, "full": cls.FULL}[kind]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What was spent: draws of noise, and runs of the model on one draw, a backward pass counting as two."""
+
+    draws: int = 0
+    forward_equivalents: int = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.draws + other.draws, self.forward_equivalents + other.forward_equivalents)
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Votes per class, and the gradient in x of each sum of class probabilities asked for, (J, *shape) in float64."""
+
+    counts: Counts
+    gradients: Tensor
+    cost: Cost
+
+
+def slopes(
+    smoothed: SmoothedClassifier, estimator: Estimator, x: Tensor, n: int, stream: Stream, directions: Directions
+) -> Slopes:
+    """Votes of n draws at x, and estimates of the gradients of sum_k directions[j, k] p_k(x); each errs like n^-1/2.
+
+    The score function is unbiased for (S1); autograd differentiates a softened p, off by a little for any n. Choosing
+    the directions after counting is exact for the score function, which makes the noise once more but runs the model
+    once a draw. Autograd then takes a second pass over the same draws, because keeping every graph until the last vote
+    is counted would take memory that grows with n: 2 J + 2 forward-equivalents a draw, 2 J + 1 if fixed beforehand.
+    """
+    if estimator is Estimator.FULL and not callable(directions):
+        weights = _rows(directions, smoothed.num_classes)
+        scores = smoothed.soft_scores(x, n, stream, weights)
+        return Slopes(scores.counts, _widened(scores.gradients), Cost(n, (1 + 2 * len(weights)) * n))
+    if estimator is Estimator.FULL:
+        counts, votes = smoothed.soft_scores(x, n, stream, torch.empty(0, smoothed.num_classes)).counts, None
+    else:
+        tally = smoothed.tally(Request(x, n, stream, keep_votes=True))
+        counts, votes = tally.counts, tally.votes
+    weights = _rows(directions(counts) if callable(directions) else directions, smoothed.num_classes)
+    if len(weights) == 0:
+        return Slopes(counts, torch.zeros((0, *x.shape), dtype=torch.float64), Cost(n, n))
+    if estimator is Estimator.APPROXIMATE:
+        assert votes is not None
+        return Slopes(counts, _score_function(smoothed, x, stream, weights, torch.from_numpy(votes)), Cost(n, n))
+    gradients = smoothed.soft_scores(x, n, stream, weights).gradients
+    return Slopes(counts, _widened(gradients), Cost(n, (2 + 2 * len(weights)) * n))
+
+
+def _score_function(smoothed: SmoothedClassifier, x: Tensor, stream: Stream, weights: Tensor, votes: Tensor) -> Tensor:
+    """Gradients of sum_k w_k p_k as 1/(n sigma) sum_i w[vote i] Z_i, the noise made again from its stream."""  # (E1)
+    like = torch.empty(x.shape, dtype=draw_dtype(x), device=smoothed.device)
+    source = NormalDraws(stream, like)
+    noise = torch.empty((smoothed.batch_size, *x.shape), dtype=like.dtype, device=smoothed.device)
+    total = torch.zeros((len(weights), x.numel()), dtype=torch.float64)
+    for piece in votes.split(smoothed.batch_size):
+        source.fill(noise[: len(piece)])
+        mine = weights[:, piece].to(noise)
+        total += _widened(mine @ noise[: len(piece)].reshape(len(piece), -1))
+    return (total / (len(votes) * smoothed.sigma)).reshape(len(weights), *x.shape)
+
+
+def _rows(directions: Floats, num_classes: int) -> Tensor:
+    rows = np.asarray(directions, np.float64)
+    if rows.ndim != 2 or rows.shape[1] != num_classes or not np.isfinite(rows).all():
+        raise SettingError(f"directions: expected finite weights of shape (rows, {num_classes}), got {rows.shape}")
+    return torch.from_numpy(rows)
+
+
+def _widened(gradients: Tensor) -> Tensor:
+    return gradients.cpu().double()
+
+
+# The gradient of the radius
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """The leading class, its runner-up, and the probabilities at which the radius is evaluated."""
+
+    top: int
+    runner_up: int
+    p_a: float
+    p_b: float
+
+
+class Outcome(Enum):
+    """What became of a gradient of the radius; the value is a sentence for a person."""
+
+    DEFINED = "the gradient is defined"
+    UNANIMOUS = "every draw votes for one class: the draws show no direction"
+    SINGULAR = "a probability of 0 or 1 has no quantile to differentiate"
+    VANISHED = "the gradient vanishes"
+
+
+@dataclass(frozen=True)
+class RadiusGradient:
+    """The gradient of (S3) at a point, zero unless `outcome` is DEFINED, and the votes it came from."""
+
+    counts: Counts
+    rivals: Rivals
+    value: Tensor
+    outcome: Outcome
+    cost: Cost
+
+
+def leading(counts: Counts) -> tuple[int, int]:
+    """The class with most votes and the next; among equals the lower number comes first."""
+    order = np.argsort(-counts, kind="stable")
+    return int(order[0]), int(order[1])
+
+
+def estimated_rivals(counts: Counts) -> Rivals:
+    """The rivals at the shares of the votes."""
+    top, runner_up = leading(counts)
+    n = int(counts.sum())
+    return Rivals(top, runner_up, int(counts[top]) / n, int(counts[runner_up]) / n)
+
+
+def radius_directions(rivals: Rivals, sigma: float, num_classes: int) -> Floats:
+    """The weights, (1, K), whose sum of class probabilities has the gradient of (S3); (0, K) if it is singular."""
+    slopes_at = phi(Phi_inv(np.array([rivals.p_a, rivals.p_b])))
+    weights = np.zeros((1, num_classes))
+    with np.errstate(divide="ignore", over="ignore"):
+        weights[0, [rivals.top, rivals.runner_up]] = sigma / 2 / slopes_at * np.array([1.0, -1.0])  # (E2)
+    return weights if np.isfinite(weights).all() else weights[:0]
+
+
+def radius_gradient(
+    smoothed: SmoothedClassifier,
+    estimator: Estimator,
+    x: Tensor,
+    n: int,
+    stream: Stream,
+    read: Callable[[Counts], Rivals] = estimated_rivals,
+) -> RadiusGradient:
+    """The gradient of (S3) at x for the class that leads there, estimated from n draws: finite, with a stated outcome.
+
+    `read` turns votes into the rivals and the probabilities where the quantile is differentiated: their estimates, or
+    confidence bounds, whose own derivative is taken as that of the estimates.
+    """
+    unanimous = False
+
+    def directions(counts: Counts) -> Floats:
+        nonlocal unanimous
+        unanimous = int(counts.max()) == n
+        rows = radius_directions(read(counts), smoothed.sigma, smoothed.num_classes)
+        return rows[:0] if unanimous else rows
+
+    found = slopes(smoothed, estimator, x, n, stream, directions)
+    rivals = read(found.counts)
+    value = found.gradients[0] if len(found.gradients) else torch.zeros(x.shape, dtype=torch.float64)
+    if unanimous:
+        outcome = Outcome.UNANIMOUS
+    elif len(found.gradients) == 0:
+        outcome = Outcome.SINGULAR
+    else:
+        outcome = Outcome.DEFINED if bool(value.any()) else Outcome.VANISHED
+    return RadiusGradient(found.counts, rivals, value, outcome, found.cost)
