@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from doublebubble.cli import data
 from doublebubble.cli.demo import demo
 from doublebubble.cli.train import train
-from doublebubble.errors import DoubleBubbleError
+from doublebubble.errors import DoubleBubbleError, SettingError
 
 app = typer.Typer(
     name="doublebubble",
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(train)
+app.add_typer(data.app, name="data", no_args_is_help=True)
 
 
 @app.callback()
@@ -45,4 +47,4 @@ def main(arguments: list[str] | None = None) -> None:
         if "--debug" in given:
             traceback.print_exc()
         Console(stderr=True, soft_wrap=True, highlight=False).print(f"error: {error}", markup=False)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, SettingError) else 1)

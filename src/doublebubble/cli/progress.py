@@ -1,12 +1,21 @@
 """Progress for people: a live bar on a terminal, plain lines elsewhere."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 from doublebubble.training import EpochMetrics, Observer
 
@@ -69,3 +78,40 @@ def training_progress(console: Console, epochs: int) -> Iterator[Observer]:
     )
     with Progress(*columns, console=console) as progress:
         yield _LiveBar(progress, epochs)
+
+
+@contextmanager
+def download_progress(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
+    """A report of bytes that shows a bar a file; elsewhere than on a terminal, a line as each file begins and ends."""
+    if not console.is_terminal:
+        yield _plain_download(console)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def report(name: str, have: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = progress.add_task(name, total=total)
+            progress.update(tasks[name], completed=have)
+
+        yield report
+
+
+def _plain_download(console: Console) -> Callable[[str, int, int | None], None]:
+    begun: set[str] = set()
+
+    def report(name: str, have: int, total: int | None) -> None:
+        if name not in begun:
+            begun.add(name)
+            console.print(f"{name}: {'unknown size' if total is None else f'{total / 1e6:.1f} MB'}", markup=False)
+        if have == total:
+            console.print(f"{name}: done", markup=False)
+
+    return report

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from doublebubble.data.pickles import byte_array, read_pickled_dict
 from doublebubble.errors import DataError
 
 Batch = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]
@@ -16,9 +17,12 @@ _PER_BATCH = 10_000
 
 
 def read_cifar10(root: Path, split: str) -> Batch:
-    """Images (n, 3, 32, 32) and labels of a split, from the binary batches."""
-    folder = root / "cifar-10-batches-bin"
-    batches = [read_binary_batch(folder / f"{name}.bin") for name in _BATCHES[split]]
+    """Images (n, 3, 32, 32) and labels of a split, from the binary batches if they are there, else the Python ones."""
+    binary, python = root / "cifar-10-batches-bin", root / "cifar-10-batches-py"
+    if binary.is_dir() or not python.is_dir():
+        batches = [read_binary_batch(binary / f"{name}.bin") for name in _BATCHES[split]]
+    else:
+        batches = [read_python_batch(python / name) for name in _BATCHES[split]]
     return np.concatenate([images for images, _ in batches]), np.concatenate([labels for _, labels in batches])
 
 
@@ -32,6 +36,21 @@ def read_binary_batch(path: Path) -> Batch:
         raise DataError(f"{path}: expected {expected} bytes, got {len(content)}")
     records = np.frombuffer(content, np.uint8).reshape(_PER_BATCH, 1 + _PIXELS)
     return _checked(path, records[:, 1:], records[:, 0])
+
+
+def read_python_batch(path: Path) -> Batch:
+    """One Python batch: a pickled dictionary with `data`, one row of 3072 bytes an image, and `labels`."""
+    if not path.is_file():
+        raise DataError(f"{path}: expected this file, found none")
+    batch = read_pickled_dict(path)
+    if missing := [key for key in ("data", "labels") if key not in batch]:
+        raise DataError(f"{path}: expected a batch with data and labels, found no {' and no '.join(missing)}")
+    pixels, labels = byte_array(batch["data"], path), batch["labels"]
+    if pixels.shape != (_PER_BATCH, _PIXELS):
+        raise DataError(f"{path}: expected data of shape {(_PER_BATCH, _PIXELS)}, got {pixels.shape}")
+    if not isinstance(labels, list) or len(labels) != _PER_BATCH or not all(type(label) is int for label in labels):
+        raise DataError(f"{path}: expected a list of {_PER_BATCH} integer labels")
+    return _checked(path, pixels, np.array(labels))
 
 
 def _checked(path: Path, pixels: npt.NDArray[np.uint8], labels: npt.NDArray[np.integer]) -> Batch:

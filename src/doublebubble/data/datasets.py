@@ -1,7 +1,7 @@
 """A data set in memory: integer pixels, labels, and inputs as the models take them. May import only errors."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from doublebubble.data.cifar import read_cifar10
+from doublebubble.data.folders import read_class_folders, read_tiny_imagenet
 from doublebubble.data.idx import read_idx_pair
 from doublebubble.data.registry import DatasetInfo, dataset_info
 from doublebubble.errors import DataError, SettingError
@@ -51,27 +52,80 @@ def data_root(data_dir: Path | None = None) -> Path:
     return Path(pooch.os_cache("doublebubble"))
 
 
-def load_dataset(name: str, split: Split, data_dir: Path | None = None) -> Dataset:
-    """One split of a data set, complete and checked, or an error that names the file and what is wrong with it."""
+def load_dataset(name: str, split: Split, data_dir: Path | None = None, size: int | None = None) -> Dataset:
+    """One split of a data set, complete and checked, or an error that names the file and what is wrong with it.
+
+    `folder:PATH` reads anyone's images: the folders PATH/train and PATH/test (or val) with one folder a class in each,
+    or PATH itself with one folder a class, then the test split. `size` resizes images that come as image files.
+    """
     if split not in get_args(Split):
         raise SettingError(f"split: expected train or test, got {split!r}")
+    if name.startswith("folder:"):
+        return _load_folder(name, split, size)
     info = dataset_info(name)
-    images, labels = _read(info, split, data_root(data_dir))
-    expected = info.sizes[split == "test"]
-    if len(images) != expected:
-        raise DataError(f"{name}: expected {expected} images in its {split} split, got {len(images)}")
-    return Dataset(info, split, torch.from_numpy(np.array(images)), torch.from_numpy(np.array(labels)))
+    if size is not None and name != "tiny-imagenet":
+        raise SettingError(f"size: {name} has one size, {info.shape[1]}x{info.shape[2]}; got {size}")
+    if name == "tiny-imagenet":
+        found = read_tiny_imagenet(_existing(info, data_root(data_dir)), split, size)
+        info = replace(info, classes=found.classes, shape=_shape(found.images))
+        images, labels = found.images, found.labels
+    else:
+        images, labels = _read(info, split, data_root(data_dir))
+    return _complete(Dataset(info, split, torch.from_numpy(np.array(images)), torch.from_numpy(np.array(labels))))
+
+
+def _complete(data: Dataset) -> Dataset:
+    registered = dataset_info(data.info.name)
+    expected = registered.sizes[data.split == "test"]
+    if len(data) != expected:
+        raise DataError(f"{data.info.name}: expected {expected} images in its {data.split} split, got {len(data)}")
+    if data.info.num_classes != registered.num_classes:
+        raise DataError(f"{data.info.name}: expected {registered.num_classes} classes, got {data.info.num_classes}")
+    return data
+
+
+def _load_folder(name: str, split: Split, size: int | None) -> Dataset:
+    root = Path(name.removeprefix("folder:"))
+    inner = [root / name for name in ((split,) if split == "train" else ("test", "val"))]
+    chosen = next((path for path in inner if path.is_dir()), None)
+    if chosen is None and (split == "train" or (root / "train").is_dir()):
+        raise DataError(f"{root}: expected a folder {inner[0].name} with one folder a class in it, found none")
+    found = read_class_folders(chosen or root, size)
+    half = (0.5,) * found.images.shape[1]
+    info = DatasetInfo(
+        name,
+        _shape(found.images),
+        found.classes,
+        mean=half,
+        std=half,
+        sizes=(0, 0),
+        layout="one folder a class",
+    )
+    return Dataset(info, split, torch.from_numpy(found.images), torch.from_numpy(found.labels))
+
+
+def _shape(images: npt.NDArray[np.uint8]) -> tuple[int, int, int]:
+    _, channels, height, width = images.shape
+    return channels, height, width
+
+
+def _existing(info: DatasetInfo, root: Path) -> Path:
+    """The folder of a data set's files, or an error that says how to get them."""
+    if not any((root / folder).is_dir() for folder in info.folders):
+        raise DataError(
+            f"{info.name}: no files under {root}; run `doublebubble data download {info.name}`, "
+            f"or put there {info.layout}"
+        )
+    return root / info.folders[0]
 
 
 def _read(info: DatasetInfo, split: Split, root: Path) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     if info.name == "digits":
         return _read_digits(split)
-    if not (root / info.folder).exists() and info.name != "cifar10":
-        raise DataError(f"{info.name}: no files under {root}; run `doublebubble data download {info.name}`")
+    folder = _existing(info, root)
     if info.name == "cifar10":
         return read_cifar10(root, split)
-    prefix = "train" if split == "train" else "t10k"
-    return read_idx_pair(root / info.folder, prefix, info.shape[1:], info.num_classes)
+    return read_idx_pair(folder, "train" if split == "train" else "t10k", info.shape[1:], info.num_classes)
 
 
 def _read_digits(split: Split) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:

@@ -25,7 +25,8 @@ class DatasetInfo:
     """What is known of a data set before a file is opened.
 
     Images are (channels, height, width) with values in `domain`; `mean` and `std` normalise them, per channel, inside
-    the model. `top` is the integer that stands for 1.0 in the files. `layout` says which files to put where.
+    the model. `top` is the integer that stands for 1.0 in the files. `layout` says which files to put where, `folders`
+    in which folders any of them lie. `sizes` counts the images for training and for testing.
     """
 
     name: str
@@ -35,7 +36,7 @@ class DatasetInfo:
     std: tuple[float, ...]
     sizes: tuple[int, int]
     layout: str
-    folder: str = ""
+    folders: tuple[str, ...] = ()
     top: int = 255
     domain: tuple[float, float] = (0.0, 1.0)
 
@@ -73,7 +74,7 @@ DATASETS: dict[str, DatasetInfo] = {
             std=(0.3081,),
             sizes=(60_000, 10_000),
             layout=_idx_layout("MNIST/raw"),
-            folder="MNIST/raw",
+            folders=("MNIST/raw",),
         ),
         DatasetInfo(
             "fashion-mnist",
@@ -83,7 +84,7 @@ DATASETS: dict[str, DatasetInfo] = {
             std=(0.3530,),
             sizes=(60_000, 10_000),
             layout=_idx_layout("FashionMNIST/raw"),
-            folder="FashionMNIST/raw",
+            folders=("FashionMNIST/raw",),
         ),
         DatasetInfo(
             "cifar10",
@@ -94,7 +95,7 @@ DATASETS: dict[str, DatasetInfo] = {
             sizes=(50_000, 10_000),
             layout="cifar-10-batches-bin/data_batch_1.bin to data_batch_5.bin and test_batch.bin, "
             "or cifar-10-batches-py/data_batch_1 to data_batch_5 and test_batch",
-            folder="cifar-10-batches-bin",
+            folders=("cifar-10-batches-bin", "cifar-10-batches-py"),
         ),
         DatasetInfo(
             "tiny-imagenet",
@@ -105,7 +106,7 @@ DATASETS: dict[str, DatasetInfo] = {
             sizes=(100_000, 10_000),
             layout="tiny-imagenet-200/wnids.txt, words.txt, train/WNID/images/*.JPEG, val/images/*.JPEG and "
             "val/val_annotations.txt",
-            folder="tiny-imagenet-200",
+            folders=("tiny-imagenet-200",),
         ),
     )
 }

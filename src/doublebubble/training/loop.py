@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.data import Dataset, to_unit
-from doublebubble.errors import ModelError, SettingError
+from doublebubble.errors import ModelError, RunError, SettingError
 from doublebubble.models import ModelCard, Normalised, accuracy, build, save_model
 from doublebubble.models.checkpoints import write_atomically
 from doublebubble.streams import Stream
@@ -74,7 +74,7 @@ def _prepare(settings: TrainSettings, out: Path, resume: bool) -> None:
     path = out / SETTINGS
     if path.exists():
         if changed := differences(read_settings(path), settings):
-            raise SettingError(f"{out}: holds another training run: {'; '.join(changed)}")
+            raise RunError(f"{out}: holds another training run: {'; '.join(changed)}")
     else:
         write_atomically(path, settings.model_dump_json(indent=2).encode())
 

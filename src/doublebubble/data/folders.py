@@ -1,0 +1,121 @@
+"""Reads images from folders: Tiny-ImageNet's layout, and anyone's with one folder a class. May import only errors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, UnidentifiedImageError
+
+from doublebubble.errors import DataError
+
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".pgm", ".webp")
+_GREY_MODES = ("1", "L", "LA")
+_WIDE_MODES = ("I", "F")
+
+
+@dataclass(frozen=True)
+class ImageFolder:
+    """Images (n, channels, height, width), labels, and the classes that the labels number."""
+
+    images: npt.NDArray[np.uint8]
+    labels: npt.NDArray[np.int64]
+    classes: tuple[str, ...]
+
+
+def read_class_folders(root: Path, size: int | None = None) -> ImageFolder:
+    """Every image under `root`, one folder a class, classes numbered in alphabetical order.
+
+    If all are grey they stay grey; otherwise all become RGB. Differing sizes are an error unless `size` resizes them.
+    """
+    folders = sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+    if len(folders) < 2:
+        raise DataError(f"{root}: expected at least two folders, one a class, found {len(folders)}")
+    paths, labels = [], []
+    for label, folder in enumerate(folders):
+        found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+        if not found:
+            raise DataError(f"{folder}: expected images ({', '.join(_SUFFIXES)}), found none")
+        paths += found
+        labels += [label] * len(found)
+    images = read_images(paths, size, "as found")
+    return ImageFolder(images, np.array(labels, np.int64), tuple(folder.name for folder in folders))
+
+
+def read_tiny_imagenet(root: Path, split: str, size: int | None = None) -> ImageFolder:
+    """A split of Tiny-ImageNet-200: `train`, or as `test` its labelled validation images.
+
+    Classes are numbered by WordNet id in alphabetical order, as folder readers elsewhere do, and named by words.txt.
+    """
+    wnids = sorted(_lines(root / "wnids.txt"))
+    if len(set(wnids)) != len(wnids):
+        raise DataError(f"{root / 'wnids.txt'}: expected distinct WordNet ids, found one twice")
+    number = {wnid: label for label, wnid in enumerate(wnids)}
+    words = dict(line.split("\t", 1) for line in _lines(root / "words.txt") if "\t" in line)
+    if split == "train":
+        pairs = [(path, number[wnid]) for wnid in wnids for path in _train_images(root / "train" / wnid / "images")]
+    else:
+        pairs = _validation_images(root / "val", number)
+    images = read_images([path for path, _ in pairs], size, "RGB")
+    labels = np.array([label for _, label in pairs], np.int64)
+    return ImageFolder(images, labels, tuple(words.get(wnid, wnid).split(",")[0] for wnid in wnids))
+
+
+def _train_images(folder: Path) -> list[Path]:
+    found = sorted(folder.glob("*.JPEG"))
+    if not found:
+        raise DataError(f"{folder}: expected images named *.JPEG, found none")
+    return found
+
+
+def _validation_images(folder: Path, number: dict[str, int]) -> list[tuple[Path, int]]:
+    path = folder / "val_annotations.txt"
+    pairs = []
+    for at, line in enumerate(_lines(path), start=1):
+        fields = line.split("\t")
+        if len(fields) < 2 or fields[1] not in number:
+            raise DataError(f"{path}: line {at}: expected an image and a WordNet id of wnids.txt, got {line!r}")
+        pairs.append((folder / "images" / fields[0], number[fields[1]]))
+    if len({image for image, _ in pairs}) != len(pairs):
+        raise DataError(f"{path}: expected each image once, found one twice")
+    return pairs
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read ({error})") from error
+    if not lines:
+        raise DataError(f"{path}: expected lines, found none")
+    return lines
+
+
+def read_images(paths: Sequence[Path], size: int | None, colours: str) -> npt.NDArray[np.uint8]:
+    """The images in one array, all of one size; with `size` each is resized to a square of that side."""
+    pictures = [_read_image(path, size) for path in paths]
+    mode = "L" if colours == "as found" and all(picture.mode == "L" for picture in pictures) else "RGB"
+    expected = pictures[0].size
+    for path, picture in zip(paths, pictures, strict=True):
+        if picture.size != expected:
+            got, wanted = "x".join(map(str, picture.size)), "x".join(map(str, expected))
+            raise DataError(
+                f"{path}: expected {wanted} pixels as in {paths[0].name}, got {got}; give a size to resize all"
+            )
+    width, height = expected
+    images = np.empty((len(paths), len(mode), height, width), np.uint8)
+    for at, picture in enumerate(pictures):
+        images[at] = np.asarray(picture.convert(mode)).reshape(height, width, len(mode)).transpose(2, 0, 1)
+    return images
+
+
+def _read_image(path: Path, size: int | None) -> Image.Image:
+    try:
+        with Image.open(path) as opened:
+            if opened.mode.startswith(_WIDE_MODES):
+                raise DataError(f"{path}: expected 8 bits a channel, got an image of mode {opened.mode}")
+            picture = opened.convert("L" if opened.mode in _GREY_MODES else "RGB")
+    except (OSError, UnidentifiedImageError, SyntaxError) as error:
+        raise DataError(f"{path}: cannot be read as an image ({error})") from error
+    return picture if size is None else picture.resize((size, size), Image.Resampling.BILINEAR)
