@@ -6,16 +6,21 @@ time, so that an input which kills its worker is found and recorded without taki
 """
 
 import logging
+import pickle
 import socket
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import ray
 import torch
 from ray.exceptions import RayActorError, RayError, RayTaskError
+from torch import nn
 
 from doublebubble.engines.base import CertifiesMany, Failure, Outcome, Recipe, Task, certify_group
 from doublebubble.errors import RunError, SettingError
@@ -96,6 +101,8 @@ class RayEngine:
     @contextmanager
     def _cluster(self) -> Iterator[None]:
         here = self._address is None
+        if self._address is not None:
+            _require_listener(self._address)
         try:
             ray.init(
                 address="local" if here else self._address,
@@ -122,7 +129,11 @@ class RayEngine:
                 )
 
     def _start_workers(self) -> list[_Slot]:
-        self._shared = ray.put(self._recipe)
+        _send_code_along(self._recipe.model)
+        try:
+            self._shared = ray.put(self._recipe)
+        except (TypeError, ValueError, pickle.PickleError) as error:
+            raise RunError(f"ray: the model cannot be sent to other processes ({error})") from error
         actors = [self._actor() for _ in range(self._workers)]
         _answers([actor.build.remote(self._shared, self._device) for actor in actors])
         return [_Slot(actor) for actor in actors]
@@ -195,6 +206,27 @@ class _Dispatch:
                     failures.append(Failure(task.index, task.label, f"{ATTEMPTS} workers died while certifying it"))
         self._slots[number] = self._replacement()
         return failures
+
+
+def _require_listener(address: str) -> None:
+    """An error if nobody answers at host:port: ray itself would go on trying for a long time."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not port.isdigit():  # `auto` and `local` are names that ray resolves
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise RunError(f"ray: no cluster at {address} ({error})") from error
+
+
+def _send_code_along(model: nn.Module) -> None:
+    """Have the classes of a model that were written in the current folder travel with it: workers run elsewhere."""
+    by_value: Callable[[ModuleType], None] = ray.cloudpickle.register_pickle_by_value
+    for kind in {type(module) for module in model.modules()}:
+        module = sys.modules[kind.__module__]
+        file = Path(getattr(module, "__file__", None) or "/").resolve()
+        if file.is_relative_to(Path.cwd()) and "site-packages" not in file.parts and module.__name__ != "__main__":
+            by_value(module)
 
 
 def _answers(references: list[ray.ObjectRef[Any]]) -> list[Any]:

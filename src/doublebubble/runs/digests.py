@@ -7,6 +7,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 from torch import Tensor, nn
+from torch.fx import GraphModule
+from torch.jit import ScriptModule
 
 
 def model_digest(model: nn.Module) -> str:
@@ -20,6 +22,10 @@ def model_digest(model: nn.Module) -> str:
         # The versions of these two packages are part of the specification already.
         if kind.__module__.split(".")[0] not in ("torch", "doublebubble"):
             total.update(_source(kind))
+    for module in model.modules():
+        # Scripted and exported modules carry their program with them.
+        code = module.code if isinstance(module, ScriptModule | GraphModule) else ""
+        total.update(str(code).encode())
     return total.hexdigest()
 
 
