@@ -24,6 +24,7 @@ def train(
     method: Annotated[str, typer.Option(help="gaussian or macer.")] = "gaussian",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     resume: Annotated[bool, typer.Option(help="Go on where an interrupted run stopped, or begin again.")] = True,
+    device: Annotated[str | None, typer.Option(help="cpu or cuda (default: cuda if there is one).")] = None,
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
     arch: Annotated[str | None, typer.Option(help="Architecture.", rich_help_panel=_RECIPE)] = None,
     epochs: Annotated[int | None, typer.Option(rich_help_panel=_RECIPE)] = None,
@@ -36,6 +37,7 @@ def train(
     milestones: Annotated[
         str | None, typer.Option(help="Epochs after which `steps` divides by 10: 30,60.", rich_help_panel=_RECIPE)
     ] = None,
+    size: Annotated[int | None, typer.Option(help="Resize image files to a square.", rich_help_panel=_RECIPE)] = None,
     augment: Annotated[str | None, typer.Option(help="none or flip-crop.", rich_help_panel=_RECIPE)] = None,
     holdout: Annotated[
         int | None, typer.Option(help="Training images kept to choose the best epoch.", rich_help_panel=_RECIPE)
@@ -48,7 +50,7 @@ def train(
     """Train; the docstring shown to users is above."""
     from doublebubble.cli.progress import training_progress
     from doublebubble.data import load_dataset
-    from doublebubble.training import preset
+    from doublebubble.training import accuracies_on_test, default_device, preset
     from doublebubble.training import train as run
 
     settings = preset(
@@ -64,15 +66,17 @@ def train(
         weight_decay=weight_decay,
         schedule=schedule,
         milestones=None if milestones is None else milestones.split(","),
+        size=size,
         augment=augment,
         holdout=holdout,
         seed=seed,
+        device=device or default_device(),
         draws=draws,
         lam=lam,
         gamma=gamma,
         beta=beta,
     )
-    data = load_dataset(dataset, "train", data_dir)
+    data = load_dataset(dataset, "train", data_dir, settings.size)
     console = Console(soft_wrap=True, highlight=False)
     try:
         with training_progress(console, settings.epochs) as observer:
@@ -82,7 +86,8 @@ def train(
             f"interrupted: {out} holds the best model so far; the same command goes on from there", markup=False
         )
         raise typer.Exit(1) from None
-    console.print(f"{out}: trained", markup=False)
+    clean, noisy = accuracies_on_test(out, data_dir)
+    console.print(f"{out}: on the test images accuracy {clean:.4f}, under noise {noisy:.4f}", markup=False)
 
 
 train.__doc__ = _EXAMPLE

@@ -3,5 +3,21 @@
 from doublebubble.models.accuracy import accuracy, predictions
 from doublebubble.models.architectures import ARCHITECTURES, Normalised, build
 from doublebubble.models.checkpoints import ModelCard, load_model, save_model
+from doublebubble.models.denoised import Denoised
+from doublebubble.models.first_look import FirstLook, first_look
+from doublebubble.models.loading import load_classifier
 
-__all__ = ["ARCHITECTURES", "ModelCard", "Normalised", "accuracy", "build", "load_model", "predictions", "save_model"]
+__all__ = [
+    "ARCHITECTURES",
+    "Denoised",
+    "FirstLook",
+    "ModelCard",
+    "Normalised",
+    "accuracy",
+    "build",
+    "first_look",
+    "load_classifier",
+    "load_model",
+    "predictions",
+    "save_model",
+]

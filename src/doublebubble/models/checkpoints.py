@@ -5,8 +5,10 @@ Nothing in such a folder can execute code. May import only errors, and the archi
 
 import json
 import os
+import pickle
 from pathlib import Path
 
+import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
@@ -36,6 +38,11 @@ class ModelCard(BaseModel):
     noisy_accuracy: float | None = None
 
 
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, or its kind if it has none."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace the file whole: a reader, or a crash, sees the old content or the new, never a part."""
     draft = path.with_name(path.name + ".tmp")
@@ -61,6 +68,29 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         return load_file(path)
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"{path}: cannot be read as safetensors ({error})") from error
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The weights of a safetensors file, or of one that torch saved and that holds tensors and plain values only.
+
+    What training scripts wrap around them is taken off: a `state_dict` or `model` entry, the `module.` of parallel
+    training.
+    """
+    if path.suffix == ".safetensors":
+        return read_tensors(path)
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise CheckpointError(
+            f"{path}: refused, since reading it could execute code; save its state_dict() as safetensors instead"
+        ) from error
+    except (OSError, RuntimeError, EOFError, ValueError) as error:
+        raise CheckpointError(f"{path}: cannot be read as weights ({first_line(error)})") from error
+    if isinstance(content, dict):
+        content = next((content[key] for key in ("state_dict", "model") if isinstance(content.get(key), dict)), content)
+    if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
+        raise CheckpointError(f"{path}: expected a dictionary of tensors, got {type(content).__name__}")
+    return {name.removeprefix("module."): tensor for name, tensor in content.items()}
 
 
 def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: Path) -> None:
@@ -90,7 +120,7 @@ def load_model(folder: Path) -> tuple[Normalised, ModelCard]:
     path = folder / CARD
     try:
         card = ModelCard.model_validate(json.loads(path.read_text()))
-    except (OSError, ValidationError, json.JSONDecodeError) as error:
+    except (OSError, ValidationError, ValueError) as error:
         raise CheckpointError(f"{path}: expected the card of a trained model ({error})") from error
     model = build(card.arch, card.shape, len(card.classes), card.mean, card.std)
     load_weights(model, read_tensors(folder / WEIGHTS), folder / WEIGHTS)

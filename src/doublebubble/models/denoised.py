@@ -1,0 +1,21 @@
+"""A denoiser before a classifier: the way to certify a network that was never trained with noise."""
+
+from torch import Tensor, nn
+
+
+class Denoised(nn.Module):
+    """`classifier(denoiser(x))`, to be smoothed as one model.
+
+    An undefended classifier changes its mind under noise and certifies next to nothing. A denoiser for noise of the
+    same sigma gives it images that it knows; both take images in [0, 1], with any normalisation inside.
+    """
+
+    def __init__(self, denoiser: nn.Module, classifier: nn.Module) -> None:
+        super().__init__()
+        self.denoiser = denoiser
+        self.classifier = classifier
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits of noisy images."""
+        logits: Tensor = self.classifier(self.denoiser(x))
+        return logits

@@ -1,0 +1,159 @@
+"""Opens models stored as files: TorchScript and torch.export archives, refused where they would execute code.
+
+A torch.export archive is mostly data, but its loader would unpickle, load compiled libraries, import operators and
+evaluate expressions that the archive names. What is needed for a network passes the checks here; all else is refused.
+May import only errors.
+"""
+
+import io
+import json
+import pickle
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from doublebubble.errors import CheckpointError, ModelError
+from doublebubble.models.checkpoints import first_line
+
+_OPERATOR = re.compile(
+    r"torch\.ops\.aten\.\w+(\.\w+)?|_operator\.(getitem|add|sub|mul|floordiv|mod|neg|eq|ne|lt|le|gt|ge)"
+)
+_SYMBOL = re.compile(r"Symbol\('[su]\d+'(, (positive|nonnegative|integer)=(True|False))*\)")
+_WORD = re.compile(r"symbol|Integer|Add|Mul|Pow|Max|Min|Mod|FloorDiv|CleanDiv|int_oo|oo")
+_GUARD = re.compile(r"L(\[('\w+'|\d+)\])+\.size\(\)\[\d+\] *(==|!=|<=|>=|<|>) *\d+")
+_CONTAINERS = {None, "builtins.tuple", "builtins.list", "builtins.dict"}
+
+
+_TRAINING_FLAGS = ((torch.ops.aten.batch_norm.default, 5), (torch.ops.aten.dropout.default, 2))
+"""Operators that carry the mode they were exported in, and at which argument."""
+
+
+class _Exported(nn.Module):
+    """An exported program as an ordinary module: its mode was fixed at export, so `eval()` changes nothing."""
+
+    def __init__(self, program: nn.Module) -> None:
+        super().__init__()
+        self.program = program
+
+    def train(self, mode: bool = True) -> "_Exported":
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def forward(self, x: Tensor) -> Tensor:
+        logits: Tensor = self.program(x)
+        return logits
+
+
+def archive_kind(path: Path) -> str:
+    """`script`, `export` or `other`, by what the archive holds."""
+    if not zipfile.is_zipfile(path):
+        return "other"
+    with zipfile.ZipFile(path) as archive:
+        names = [name.split("/", 1)[-1] for name in archive.namelist()]
+    if any(name.startswith("code/") for name in names) and "constants.pkl" in names:
+        return "script"
+    return "export" if "archive_format" in names else "other"
+
+
+def load_script(path: Path) -> nn.Module:
+    """A TorchScript file: runs in torch's own interpreter, which unpickles nothing of Python's."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            module: nn.Module = torch.jit.load(path, map_location="cpu")  # type: ignore[no-untyped-call]
+    except (RuntimeError, ValueError) as error:
+        raise CheckpointError(f"{path}: cannot be loaded as TorchScript ({first_line(error)})") from error
+    return module
+
+
+def load_export(path: Path) -> nn.Module:
+    """A torch.export archive as a module, after checking that opening it executes nothing."""
+    if problem := _first_danger(path):
+        raise CheckpointError(f"{path}: refused, since opening it could execute code: {problem}")
+    try:
+        program = torch.export.load(path)
+    except (RuntimeError, ValueError, AssertionError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path}: cannot be loaded as an exported program ({first_line(error)})") from error
+    for node in program.graph.nodes:
+        if any(node.target is operator and len(node.args) > at and node.args[at] for operator, at in _TRAINING_FLAGS):
+            raise ModelError(f"{path}: was exported in training mode ({node.name}); call model.eval() before export")
+    return _Exported(program.module())
+
+
+def _first_danger(path: Path) -> str | None:
+    with zipfile.ZipFile(path) as archive:
+        return next(_dangers(archive), None)
+
+
+def _dangers(archive: zipfile.ZipFile) -> Iterator[str]:
+    for full in archive.namelist():
+        name = full.split("/", 1)[-1]
+        if "aotinductor" in name or name.endswith((".so", ".py", ".pkl")):
+            yield f"{name} is a program"
+        elif "/custom_obj" in name or "/opaque_obj" in name:
+            yield f"{name} is an object of its own class"
+        elif name.endswith(".pt"):
+            yield from _unsafe_pickle(name, archive.read(full))
+        elif name.startswith(("models/", "serialized_exported_program")):
+            yield from _unsafe_program(json.loads(archive.read(full)))
+        elif name.endswith("_config.json"):
+            yield from _unsafe_payloads(archive, full)
+
+
+def _unsafe_pickle(name: str, content: bytes) -> Iterator[str]:
+    if not content:
+        return
+    try:
+        torch.load(io.BytesIO(content), weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
+        yield f"{name} is more than tensors ({first_line(error)})"
+
+
+def _unsafe_payloads(archive: zipfile.ZipFile, config: str) -> Iterator[str]:
+    folder = config.rsplit("/", 1)[0]
+    for payload in json.loads(archive.read(config)).get("config", {}).values():
+        path = f"{folder}/{payload['path_name']}"
+        if payload.get("use_pickle") or path not in archive.namelist():
+            yield from _unsafe_pickle(payload["path_name"], archive.read(path) if path in archive.namelist() else b"?")
+
+
+def _unsafe_program(tree: object) -> Iterator[str]:
+    """What the program's description would have its loader call, evaluate or import beyond what a network needs."""
+    if isinstance(tree, list):
+        for item in tree:
+            yield from _unsafe_program(item)
+    elif isinstance(tree, dict):
+        for key, value in tree.items():
+            if key == "target" and isinstance(value, str) and not _OPERATOR.fullmatch(value):
+                yield f"it calls {value}"
+            elif key == "expr_str" and not _plain_expression(str(value)):
+                yield f"it evaluates {value}"
+            elif key == "guards_code" and (odd := [guard for guard in value or [] if not _GUARD.fullmatch(guard)]):
+                yield f"it evaluates {odd[0]}"
+            elif key in ("in_spec", "out_spec"):
+                yield from _unsafe_containers(json.loads(value or "null"))
+            else:
+                yield from _unsafe_program(value)
+
+
+def _plain_expression(text: str) -> bool:
+    """Arithmetic of named sizes and integers, in the notation that torch writes."""
+    plain = _SYMBOL.sub("symbol", text)
+    words = re.findall(r"[A-Za-z_]\w*", plain)
+    return re.fullmatch(r"[\w\s+\-*/(),]*", plain) is not None and all(_WORD.fullmatch(word) for word in words)
+
+
+def _unsafe_containers(tree: object) -> Iterator[str]:
+    if isinstance(tree, list):
+        for item in tree:
+            yield from _unsafe_containers(item)
+    elif isinstance(tree, dict):
+        if tree.get("type") not in _CONTAINERS:
+            yield f"it makes a {tree['type']}"
+        yield from _unsafe_containers(tree.get("children_spec"))

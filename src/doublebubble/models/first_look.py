@@ -1,0 +1,97 @@
+"""A first look at a model before a run: the commonest mistakes, found in seconds and said in one sentence each.
+
+May import only errors and streams.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import binom
+from torch import Tensor, nn
+
+from doublebubble.errors import ModelError
+from doublebubble.models.accuracy import predictions
+from doublebubble.models.checkpoints import first_line
+from doublebubble.streams import Stream
+
+_CHANCE = 0.001
+"""How unlikely a number of right answers must be under guessing before it counts as more than guessing."""
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """Accuracy on the images shown, without noise and under one draw each, and what seems wrong, in sentences."""
+
+    clean_accuracy: float
+    noisy_accuracy: float
+    warnings: tuple[str, ...]
+
+
+def first_look(
+    model: nn.Module, inputs: Tensor, labels: Tensor, sigma: float, num_classes: int, seed: int = 0
+) -> FirstLook:
+    """Run the model on some inputs of the domain, clean and noisy; a model that cannot be run is an error.
+
+    Warns if the model does no better than guessing with or without noise, and if its classes seem to be numbered in
+    another order than the labels.
+    """
+    _check_logits(model, inputs[:2], num_classes)
+    stream = Stream(seed, 0, "select", kind="first look")
+    clean = predictions(model, inputs, 0.0, stream)
+    noisy = predictions(model, inputs, sigma, stream)
+    clean_right, noisy_right = int((clean == labels).sum()), int((noisy == labels).sum())
+    warnings = []
+    if moved := _permutation(clean.numpy(), labels.numpy(), num_classes):
+        warnings.append(moved)
+    elif _like_guessing(clean_right, len(labels), num_classes):
+        warnings.append(
+            f"the model names {clean_right} of {len(labels)} clean images rightly, no better than guessing: "
+            "is it trained, on this data, for inputs in [0, 1]?"
+        )
+    elif _like_guessing(noisy_right, len(labels), num_classes):
+        warnings.append(
+            f"the model names {clean_right} of {len(labels)} clean images rightly but only {noisy_right} under noise "
+            f"of sigma {sigma}, no better than guessing: train it with noise, or put a denoiser before it"
+        )
+    return FirstLook(clean_right / len(labels), noisy_right / len(labels), tuple(warnings))
+
+
+@torch.no_grad()
+def _check_logits(model: nn.Module, inputs: Tensor, num_classes: int) -> None:
+    shape = tuple(inputs.shape[1:])
+    try:
+        logits = model(inputs)
+    except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
+        raise ModelError(f"the model does not take inputs of shape {shape}: {first_line(error)}") from error
+    if not isinstance(logits, Tensor) or logits.shape != (len(inputs), num_classes):
+        got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+        raise ModelError(f"the model: expected logits of shape {(len(inputs), num_classes)}, got {got}")
+    if not torch.isfinite(logits).all():
+        raise ModelError(f"the model: expected finite logits, got {logits.flatten().tolist()[:3]} ...")
+
+
+def _like_guessing(right: int, count: int, num_classes: int) -> bool:
+    """Whether guessing would be right as often with probability above one in a thousand: an exact binomial test."""
+    return float(binom.sf(right - 1, count, 1 / num_classes)) > _CHANCE
+
+
+def _permutation(named: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], num_classes: int) -> str | None:
+    """A sentence if renumbering the model's classes makes it far better: fitted on one half, judged on the other."""
+    half = len(labels) // 2
+    table = np.zeros((num_classes, num_classes), np.int64)
+    np.add.at(table, (named[:half], labels[:half]), 1)
+    _, renumbered = linear_sum_assignment(table, maximize=True)
+    other = labels[half:]
+    direct = int((named[half:] == other).sum())
+    matched = int((renumbered[named[half:]] == other).sum())
+    if _like_guessing(matched, len(other), num_classes) or matched < 2 * direct:
+        return None
+    if float(binom.sf(matched - 1, len(other), max(direct, 1) / len(other))) > _CHANCE:
+        return None
+    return (
+        f"the model's classes seem to be numbered in another order than the labels: as they are {direct} of "
+        f"{len(other)} images are named rightly, renumbered {matched}"
+    )

@@ -1,0 +1,104 @@
+"""The first look: silent on a good model, one sentence on each of the commonest mistakes."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from doublebubble.errors import ModelError
+from doublebubble.models import accuracy, first_look, predictions
+from doublebubble.streams import Stream
+
+K = 5
+
+
+class Reads(nn.Module):
+    """Names the class whose pixel is brightest, renumbered by `order`: exact on clean one-hot images."""
+
+    def __init__(self, order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> None:
+        super().__init__()
+        self.order = order
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.flatten(1)[:, list(self.order)]
+
+
+def one_hot(count: int = 200) -> tuple[Tensor, Tensor]:
+    labels = torch.arange(count) % K
+    return torch.eye(K)[labels].reshape(count, 1, 1, K), labels
+
+
+def test_a_good_model_raises_no_warning() -> None:
+    inputs, labels = one_hot()
+    look = first_look(Reads(), inputs, labels, sigma=0.25, num_classes=K)
+    assert look.clean_accuracy == 1.0
+    assert 0.9 < look.noisy_accuracy < 1.0
+    assert look.warnings == ()
+
+
+def test_permuted_labels_are_noticed() -> None:
+    inputs, labels = one_hot()
+    (warning,) = first_look(Reads((1, 2, 3, 4, 0)), inputs, labels, sigma=0.25, num_classes=K).warnings
+    assert "numbered in another order" in warning
+    assert "renumbered 100" in warning
+
+
+def test_a_wrong_model_that_no_renumbering_helps_is_called_guessing() -> None:
+    inputs, labels = one_hot()
+    shuffled = labels[torch.from_numpy(Stream(1, 0, "audit").generator().permutation(len(labels)))]
+    (warning,) = first_look(Reads(), inputs, shuffled, sigma=0.25, num_classes=K).warnings
+    assert "no better than guessing: is it trained" in warning
+
+
+def test_an_undefended_model_is_noticed() -> None:
+    inputs, labels = one_hot()
+    (warning,) = first_look(Reads(), inputs, labels, sigma=50.0, num_classes=K).warnings
+    assert "200 of 200 clean images rightly but only" in warning
+    assert "put a denoiser before it" in warning
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_guessing_hardly_ever_looks_like_a_permutation(seed: int) -> None:
+    generator = Stream(seed, 0, "audit").generator()
+    labels = torch.from_numpy(generator.integers(0, 200, size=500))
+    named = torch.from_numpy(generator.integers(0, 200, size=500))
+    inputs = torch.eye(200)[named].reshape(500, 1, 1, 200)
+
+    class Guesses(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.flatten(1)
+
+    warnings = first_look(Guesses(), inputs, labels, sigma=0.1, num_classes=200).warnings
+    assert not any("another order" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (nn.Linear(3, K), r"does not take inputs of shape \(1, 1, 5\)"),
+        (nn.Sequential(nn.Flatten(), nn.Linear(K, 7)), r"expected logits of shape \(2, 5\), got \(2, 7\)"),
+        (nn.Sequential(nn.Flatten(), nn.Threshold(2.0, float("nan"))), "expected finite logits, got"),
+    ],
+)
+def test_models_that_cannot_be_run_are_errors(model: nn.Module, message: str) -> None:
+    inputs, labels = one_hot(10)
+    with pytest.raises(ModelError, match=message):
+        first_look(model, inputs, labels, sigma=0.25, num_classes=K)
+
+
+def test_predictions_do_not_depend_on_the_batch_and_noise_has_the_asked_scale() -> None:
+    inputs, labels = one_hot(50)
+    stream = Stream(3, 0, "audit")
+    whole = predictions(Reads(), inputs, 0.5, stream)
+    assert torch.equal(whole, predictions(Reads(), inputs, 0.5, stream, batch_size=7))
+    assert accuracy(Reads(), inputs, labels, 0.5, stream) == (whole == labels).double().mean().item()
+    seen: list[Tensor] = []
+
+    class Looks(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            seen.append(x)
+            return x.flatten(1)
+
+    predictions(Looks(), torch.zeros(20_000, 1, 1, K), 0.5, stream)
+    noise = torch.cat(seen)
+    assert noise.std().item() == pytest.approx(0.5, rel=0.02)
+    assert abs(noise.mean().item()) < 0.01

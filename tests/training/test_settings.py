@@ -1,0 +1,79 @@
+"""Presets are the published recipes; the schedule is the function that they name."""
+
+import math
+
+import pytest
+
+from doublebubble.errors import SettingError
+from doublebubble.training import preset
+from doublebubble.training.schedule import learning_rate
+
+
+@pytest.mark.parametrize("dataset", ["mnist", "cifar10"])
+def test_the_papers_recipe_for_mnist_and_cifar10(dataset: str) -> None:
+    chosen = preset(dataset, "gaussian", 0.5)
+    assert (chosen.arch, chosen.optimiser, chosen.lr, chosen.batch_size, chosen.epochs) == (
+        "resnet18",
+        "adam",
+        1e-3,
+        128,
+        50,
+    )
+    assert (chosen.schedule, chosen.augment, chosen.weight_decay) == ("constant", "none", 0.0)
+
+
+def test_the_papers_recipe_for_tiny_imagenet() -> None:
+    chosen = preset("tiny-imagenet", "gaussian", 0.5)
+    assert (chosen.arch, chosen.optimiser, chosen.lr, chosen.momentum, chosen.epochs) == (
+        "resnet18-tiny",
+        "sgd",
+        0.1,
+        0.9,
+        80,
+    )
+    rates = [learning_rate(chosen, epoch * 7, 7) for epoch in range(80)]
+    assert rates == pytest.approx([0.1] * 30 + [0.01] * 30 + [0.001] * 20)
+
+
+@pytest.mark.parametrize("dataset", ["mnist", "cifar10", "folder:somewhere"])
+def test_macers_recipe(dataset: str) -> None:
+    chosen = preset(dataset, "macer", 0.25)
+    assert (chosen.draws, chosen.lam, chosen.gamma, chosen.beta) == (16, 12.0, 8.0, 16.0)
+    assert (chosen.optimiser, chosen.lr, chosen.momentum, chosen.weight_decay) == ("sgd", 0.01, 0.9, 5e-4)
+    assert (chosen.batch_size, chosen.epochs) == (64, 440)
+    rates = [learning_rate(chosen, epoch, 1) for epoch in (0, 199, 200, 399, 400, 439)]
+    assert rates == pytest.approx([0.01, 0.01, 0.001, 0.001, 0.0001, 0.0001])
+
+
+def test_every_field_can_be_overridden_and_none_means_as_published() -> None:
+    chosen = preset("mnist", "gaussian", 0.5, arch="lenet", epochs=3, lr=None)
+    assert (chosen.arch, chosen.epochs, chosen.lr) == ("lenet", 3, 1e-3)
+
+
+def test_one_cycle_rises_to_the_peak_and_falls_to_nothing() -> None:
+    chosen = preset("mnist", "gaussian", 0.5, schedule="one-cycle", lr=0.4, epochs=10)
+    rates = [learning_rate(chosen, step, 10) for step in range(100)]
+    assert max(rates) == rates[20] == pytest.approx(0.4)
+    assert rates[:21] == sorted(rates[:21])
+    assert rates[20:] == sorted(rates[20:], reverse=True)
+    assert rates[60] == pytest.approx(0.2)
+    assert rates[99] == pytest.approx(0.2 * (1 + math.cos(math.pi * 79 / 80)))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "changes", "message"),
+    [
+        ("imagenet", "gaussian", {}, "expected one of digits, mnist"),
+        ("mnist", "adversarial", {}, "method: Input should be 'gaussian' or 'macer', got 'adversarial'"),
+        ("mnist", "gaussian", {"epochs": 0}, "epochs: Input should be greater than or equal to 1, got 0"),
+        ("mnist", "gaussian", {"lr": float("nan")}, "lr: Input should be a finite number"),
+        ("mnist", "gaussian", {"momentun": 0.9}, "momentun: Extra inputs are not permitted"),
+        ("mnist", "gaussian", {"milestones": ["30", "x"]}, r"milestones\.1: Input should be a valid integer"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_one_sentence(
+    dataset: str, method: str, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(SettingError, match=message) as caught:
+        preset(dataset, method, 0.5, **changes)
+    assert "\n" not in str(caught.value)
