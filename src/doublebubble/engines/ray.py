@@ -203,7 +203,7 @@ class _Dispatch:
                 if self._deaths[task.index] < ATTEMPTS:
                     self._again.append(task)
                 else:
-                    failures.append(Failure(task.index, task.label, f"{ATTEMPTS} workers died while certifying it"))
+                    failures.append(Failure(task.index, task.label, f"its worker died while certifying it alone, {ATTEMPTS} times"))
         self._slots[number] = self._replacement()
         return failures
 
