@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
 _EXAMPLE = """Certify inputs of a data set: how far can each be moved before the classifier may change its mind?
 
-Every outcome is written to the folder RUN at once. Whatever stops the command, the same command again resumes it, and
-the records are those of an uninterrupted run.
+Every outcome is written to the folder RUN at once. Whatever stops the command, the same command
+again resumes it, and the records are those of an uninterrupted run.
 
-Example: [bold]doublebubble certify --model digits-0.5 --dataset digits --sigma 0.5 --n 1000 --indices 0:20
---out run[/bold]
+Example: [bold]doublebubble certify --model digits-0.5 --dataset digits --sigma 0.5 --indices 0:5 --out run[/bold]
 """
 
 _LEVEL = "How surely"

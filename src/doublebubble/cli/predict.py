@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _EXAMPLE = """Name the class of images as the smoothed classifier does, or abstain.
 
-With probability at least 1 - alpha over the draws, the class named for an image is the one that most noisy copies of it
-get. Images are read as 8-bit pixels; they must have the size that the model takes.
+With probability at least 1 - alpha over the draws, the class named for an image is the one that most
+noisy copies of it get. Images are read as 8-bit pixels; they must have the size that the model takes.
 
 Example: [bold]doublebubble predict --model digits-0.5 --sigma 0.5 three.png seven.png[/bold]
 """

@@ -60,8 +60,8 @@ def import_(
 ) -> None:
     """Make a run of another tool's results, so that they can be shown and compared.
 
-    Whether a prediction is correct is computed from its label, not taken from the file. What stands behind the radii is
-    not known here and recorded as unstated.
+    Whether a prediction is correct is computed from its label, not taken from the file. What stands
+    behind the radii is not known here and recorded as unstated.
 
     Example: [bold]doublebubble import theirs.tsv --out theirs[/bold]
     """

@@ -112,10 +112,9 @@ def show_runs(console: Console, runs: list[Run]) -> None:
 
 
 def _show_run(console: Console, run: Run) -> None:
-    facts = Table(show_header=False, box=None, title=str(run.path), title_justify="left", title_style="bold")
+    console.print(str(run.path), style="bold", markup=False)
     for name, value in _facts(run):
-        facts.add_row(name, value)
-    console.print(facts)
+        console.print(f"  {name:<14}{value}", markup=False)
     if not run.records:
         return
     summary = summarise(frame(run))

@@ -135,7 +135,14 @@ class RayEngine:
         except (TypeError, ValueError, pickle.PickleError) as error:
             raise RunError(f"ray: the model cannot be sent to other processes ({error})") from error
         actors = [self._actor() for _ in range(self._workers)]
-        _answers([actor.build.remote(self._shared, self._device) for actor in actors])
+        try:
+            _answers([actor.build.remote(self._shared, self._device) for actor in actors])
+        except RayActorError as error:
+            reason = str(error).strip().splitlines()[-1].strip()
+            raise RunError(
+                f"ray: a worker ended while it loaded the model ({reason}); doublebubble and the model's packages must "
+                "be installed on every machine of the cluster"
+            ) from error
         return [_Slot(actor) for actor in actors]
 
     def _replacement(self) -> _Slot:
@@ -203,7 +210,9 @@ class _Dispatch:
                 if self._deaths[task.index] < ATTEMPTS:
                     self._again.append(task)
                 else:
-                    failures.append(Failure(task.index, task.label, f"its worker died while certifying it alone, {ATTEMPTS} times"))
+                    failures.append(
+                        Failure(task.index, task.label, f"its worker died while certifying it alone, {ATTEMPTS} times")
+                    )
         self._slots[number] = self._replacement()
         return failures
 
