@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from doublebubble.runs.record import Record
@@ -23,12 +23,16 @@ Watcher = Callable[[Record], None]
 
 
 class _Tally:
-    """Counts what the progress display tells: records, correct ones, the sum of their radii."""
+    """Counts what the progress display tells: records, correct ones, the sum of their radii, and how fast they come.
+
+    Records come in bursts, a group at a time, so the rate is that since the start and not that of the last moments.
+    """
 
     def __init__(self, earlier: list[Record], total: int) -> None:
         self.total, self.done, self.certified, self.failed, self._sum = total, 0, 0, 0, 0.0
         for record in earlier:
             self.add(record)
+        self._before, self.began = self.done, time.monotonic()
 
     def add(self, record: Record) -> None:
         self.done += 1
@@ -36,6 +40,13 @@ class _Tally:
         if record.correct:
             self.certified += 1
             self._sum += record.radius
+
+    def pace(self) -> str:
+        if self.done == self._before:
+            return ""
+        rate = (self.done - self._before) / max(1e-9, time.monotonic() - self.began)
+        left = timedelta(seconds=round((self.total - self.done) / rate))
+        return f"{f'{rate:.1f}/s' if rate >= 1 else f'{60 * rate:.1f}/min'}, {left} left"
 
     def text(self) -> str:
         accuracy = self.certified / self.done if self.done else 0.0
@@ -51,13 +62,11 @@ def certifying_progress(console: Console, earlier: list[Record], total: int, qui
         yield tally.add
     elif console.is_terminal:
         with _bar(console) as progress:
-            task = progress.add_task("certifying", total=total, completed=tally.done, tally=tally.text(), rate="")
-            began, before = time.monotonic(), tally.done
+            task = progress.add_task("certifying", total=total, completed=tally.done, pace="", tally=tally.text())
 
             def watch(record: Record) -> None:
                 tally.add(record)
-                rate = (tally.done - before) / max(1e-9, time.monotonic() - began)
-                progress.update(task, completed=tally.done, tally=tally.text(), rate=f"{rate:.1f}/s")
+                progress.update(task, completed=tally.done, pace=tally.pace(), tally=tally.text())
 
             yield watch
     else:
@@ -69,10 +78,8 @@ def _bar(console: Console) -> Progress:
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[pace]}"),
         TextColumn("{task.fields[tally]}"),
         console=console,
     )
@@ -82,20 +89,16 @@ class _Lines:
     """A plain line at the first record, at the last, and every few seconds between."""
 
     def __init__(self, console: Console, tally: _Tally) -> None:
-        self._console, self._tally, self._before = console, tally, tally.done
-        self._began = time.monotonic()
-        self._last = -_SECONDS_BETWEEN_LINES
+        self._console, self._tally, self._last = console, tally, tally.began - _SECONDS_BETWEEN_LINES
 
     def watch(self, record: Record) -> None:
         tally = self._tally
         tally.add(record)
-        passed = time.monotonic() - self._began
-        if passed - self._last < _SECONDS_BETWEEN_LINES and tally.done < tally.total:
+        now = time.monotonic()
+        if now - self._last < _SECONDS_BETWEEN_LINES and tally.done < tally.total:
             return
-        self._last = passed
-        rate = (tally.done - self._before) / max(1e-9, passed)
-        left = timedelta(seconds=round((tally.total - tally.done) / rate))
-        self._console.print(f"{tally.done}/{tally.total} inputs, {rate:.1f}/s, {left} left, {tally.text()}")
+        self._last = now
+        self._console.print(f"{tally.done}/{tally.total} inputs, {tally.pace()}, {tally.text()}")
 
 
 def show_runs(console: Console, runs: list[Run]) -> None:

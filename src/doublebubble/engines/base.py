@@ -22,7 +22,7 @@ from doublebubble.smoothing import SmoothedClassifier
 
 FAILURES_AT_START = 5
 _LARGEST_GROUP = 64
-_BATCHES_PER_STAGE = 8  # a group's selection fills about so many micro-batches, so little of them is padding
+_PADDING = 0.01  # the part of a group's forward passes that the last micro-batches of its two stages may waste
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Recipe:
     @property
     def group_size(self) -> int:
         """How many inputs to certify together: enough to fill micro-batches, few enough to lose little in a crash."""
-        fewest = min(self.config.n, self.config.n0)
-        return min(_LARGEST_GROUP, math.ceil(_BATCHES_PER_STAGE * self.batch_size / fewest))
+        draws = self.config.n + self.config.n0
+        return min(_LARGEST_GROUP, math.ceil(2 * self.batch_size / (_PADDING * draws)))
 
 
 class CertifiesMany(Protocol):
