@@ -2,6 +2,7 @@
 
 import functools
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from torch import nn
@@ -34,7 +35,7 @@ def run() -> list[Row]:
             alpha=ALPHA,
         )
         inputs = np.stack([x.numpy()] * 4)
-        rivals: dict[str, functools.partial[object]] = {
+        rivals: dict[str, Callable[[], object]] = {
             f"peer {size}": functools.partial(peer.certify, inputs, n=n, batch_size=size) for size in (32, *BATCHES)
         }
         certifier = Certifier(SmoothedClassifier(model, SIGMA, 10), CertifyConfig(n=n, n0=N0, alpha=ALPHA))

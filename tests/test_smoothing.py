@@ -13,7 +13,7 @@ from doublebubble.errors import DoubleBubbleError, InputError, ModelError, Setti
 from doublebubble.program import Program
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import NormalDraws, Stream
-from doublebubble.tally import Event, Request
+from doublebubble.tally import Request
 
 SHAPE = (2, 6, 6)
 
@@ -88,10 +88,10 @@ def test_the_same_votes_in_any_order_and_after_a_restart() -> None:
 
 @pytest.mark.parametrize("antithetic", [False, True])
 def test_requests_scheduled_together_give_what_each_gives_alone(antithetic: bool) -> None:
-    labels = (0, 1) if antithetic else ()
-    events = () if antithetic else (Event(0), Event(1, negated=True))
+    labels = ((0,), (1, 2)) if antithetic else ()
+    weights = () if antithetic else ((1.0, 0.0, 0.0, 0.0), (-0.5, 2.0, 0.25, 0.0))
     requests = [
-        Request(image(seed), 2 * seed + 20, Stream(0, seed, "select"), events, antithetic=antithetic, pairs=labels)
+        Request(image(seed), 2 * seed + 20, Stream(0, seed, "select"), weights, antithetic=antithetic, pairs=labels)
         for seed in range(9)
     ]
     recorder = smoothed(batch_size=63)
@@ -136,29 +136,30 @@ def test_rows_that_influence_each_other_are_never_shared() -> None:
 @pytest.mark.parametrize("split", [None, 0, 100, 137, 400])
 def test_moments_equal_the_obvious_computation(split: int | None) -> None:
     n, stream = 400, Stream(0, 1, "certify")
-    events = (Event(0), Event(1), Event(2, negated=True))
-    tally = smoothed(batch_size=32).tally(Request(image(1), n, stream, events, split))
+    weights = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (-0.25, 1.75, 0.75, 0.5))
+    tally = smoothed(batch_size=32).tally(Request(image(1), n, stream, weights, split))
     votes, noise = slow_tally(small_net(), image(1), n, stream, 0.5)
     cut = n if split is None else split
     assert tally.halves == (cut, n - cut)
     assert tally.sums is not None
     for half, rows in ((0, slice(0, cut)), (1, slice(cut, n))):
-        for number, happened in enumerate((votes == 0, votes == 1, votes != 2)):
-            expected = noise[rows][happened[rows]].double().sum(0).reshape(-1).numpy()
+        for number, row in enumerate(weights):
+            weighted = torch.tensor(row, dtype=torch.float64)[votes[rows], None, None, None] * noise[rows].double()
+            expected = weighted.sum(0).reshape(-1).numpy()
             np.testing.assert_allclose(tally.sums[half, number], expected, atol=1e-9)
 
 
 def test_antithetic_pairs_equal_the_obvious_computation() -> None:
     stream = Stream(0, 1, "certify")
-    request = Request(image(1), 500, stream, antithetic=True, pairs=(0, 3))
+    request = Request(image(1), 500, stream, antithetic=True, pairs=((0,), (1, 3)))
     tally = smoothed(batch_size=33).tally(request)
     noise = torch.empty((250, *SHAPE))
     NormalDraws(stream, image(1)).fill(noise)
     with torch.no_grad():
         plus, minus = (small_net()(image(1) + sign * 0.5 * noise).argmax(1) for sign in (1, -1))
     assert tally.pairs is not None
-    for row, label in zip(tally.pairs, (0, 3), strict=True):
-        hits = (plus == label).long() + (minus == label).long()
+    for row, classes in zip(tally.pairs, ([0], [1, 3]), strict=True):
+        hits = torch.isin(plus, torch.tensor(classes)).long() + torch.isin(minus, torch.tensor(classes)).long()
         assert row.tolist() == [int((hits == 2).sum()), int((hits == 1).sum()), int((hits == 0).sum())]
     assert tally.counts.tolist() == (torch.bincount(plus, minlength=4) + torch.bincount(minus, minlength=4)).tolist()
 
@@ -196,6 +197,38 @@ def test_soft_scores_equal_autograd_on_all_draws_at_once() -> None:
         (gradient,) = torch.autograd.grad(perturbed.softmax(1)[:, label].mean(), leaf, retain_graph=True)
         torch.testing.assert_close(scores.gradients[number], gradient, rtol=1e-3, atol=1e-5)
     assert scores.counts.tolist() == torch.bincount(perturbed.argmax(1), minlength=4).tolist()
+
+
+def test_kept_votes_are_those_of_the_single_draws_in_order() -> None:
+    stream = Stream(0, 1, "search", 2)
+    requests = [Request(image(1), 300, stream, keep_votes=True), Request(image(2), 50, stream)]
+    kept, other = smoothed(batch_size=64).tallies(requests)
+    votes, _ = slow_tally(small_net(), image(1), 300, stream, 0.5)
+    assert kept.votes is not None
+    assert kept.votes.tolist() == votes.tolist()
+    assert other.votes is None
+
+
+def test_soft_scores_of_sums_are_sums_and_without_sums_only_votes_are_counted() -> None:
+    stream, weights = Stream(0, 0, "search"), torch.tensor([[1.0, -2.0, 0.0, 0.5]])
+    singly = smoothed(batch_size=50).soft_scores(image(2), 120, stream, torch.eye(4))
+    summed = smoothed(batch_size=50).soft_scores(image(2), 120, stream, weights)
+    torch.testing.assert_close(summed.gradients, torch.einsum("jk,k...->j...", weights, singly.gradients))
+    counted = smoothed(batch_size=50).soft_scores(image(2), 120, stream, torch.empty(0, 4))
+    assert counted.gradients.shape == (0, *SHAPE)
+    assert counted.counts.tolist() == singly.counts.tolist()
+    for wrong in (torch.eye(3), torch.ones(4)):
+        with pytest.raises(SettingError, match=r"directions: expected shape \(rows, 4\)"):
+            smoothed().soft_scores(image(), 10, stream, wrong)
+
+
+def test_unconfined_takes_centres_outside_the_domain_and_leaves_the_original_alone() -> None:
+    outside = image() + 2
+    classifier = smoothed()
+    counts = classifier.unconfined().counts(outside, 100, seed=0, index=0)
+    assert counts.tolist() == smoothed(domain=None).counts(outside, 100, seed=0, index=0).tolist()
+    with pytest.raises(InputError, match="expected values in"):
+        classifier.counts(outside, 100, seed=0, index=0)
 
 
 def test_gumbel_votes_follow_the_softmax_of_the_scaled_logits() -> None:
@@ -333,8 +366,9 @@ def test_malformed_requests_are_refused() -> None:
     for wrong in (
         {"split": 11},
         {"antithetic": True, "n": 9},
-        {"antithetic": True, "moments": (Event(0),)},
-        {"pairs": (0,)},
+        {"antithetic": True, "moments": ((0.0, 1.0),)},
+        {"pairs": ((0,),)},
+        {"antithetic": True, "keep_votes": True},
     ):
         with pytest.raises(DoubleBubbleError, match="input 0"):
             Request(**{"x": image(), "n": 10, "stream": stream, **wrong})  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from doublebubble.certificate import Certificate
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleWarning, InputError
 from doublebubble.geometry import cohen_ceiling
-from doublebubble.protocols import sound
+from doublebubble.protocols import paper, sound
 from doublebubble.smoothing import SmoothedClassifier
 
 
@@ -42,6 +42,8 @@ class Certifier:
         if len(set(indices)) != len(indices):
             raise InputError("expected distinct indices: an index names an input's randomness")
         items = [sound.Item(x, index, label) for x, index, label in zip(xs, indices, known, strict=True)]
+        if self.config.protocol == "paper":
+            return [paper.certify(self.smoothed, self.config, item.x, item.index, item.label) for item in items]
         return sound.certify_many(self.smoothed, self.config, items) if items else []
 
     def _warn_if_out_of_reach(self) -> None:

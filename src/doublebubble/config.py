@@ -42,10 +42,10 @@ class PaperSearch(Settings):
 
 
 class SoundSearch(Settings):
-    """How much the search before a sound certificate may spend; None: a fixed part of n."""
+    """How much the search before a sound certificate may spend: draws of one look at a slope (None: n / 68), steps."""
 
     draws: Annotated[int, Field(ge=1)] | None = None
-    iterations: Annotated[int, Field(ge=0)] = 2
+    iterations: Annotated[int, Field(ge=0)] = 1
     momentum: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 

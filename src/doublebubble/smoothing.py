@@ -26,7 +26,7 @@ GUMBEL_SCALE = 100.0  # the logits' factor inside the Gumbel-softmax of the pape
 class SoftScores:
     """Differentiable stand-ins for votes, for the search only: never a certificate.
 
-    `counts` are the argmax votes of the Gumbel-perturbed logits; `gradients[j]` is the mean gradient, with respect to
+    `counts` are the argmax votes of the scores; `gradients[j]` is the mean gradient, with respect to
     x, of the j-th weighted sum of soft scores asked for.
     """
 
@@ -118,7 +118,7 @@ class SmoothedClassifier:
         tried out once for a shape; otherwise each is run by itself.
         """
         self._require_evaluation_mode()
-        prepared = [self._checked(request.x, request.stream.index) for request in requests]
+        prepared = [self.checked(request.x, request.stream.index) for request in requests]
         sinks = [Accumulator(request, self.num_classes, self.device) for request in requests]
         groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
         for number, x in enumerate(prepared):
@@ -134,17 +134,20 @@ class SmoothedClassifier:
                 batch.flush()
         return [sink.result() for sink in sinks]
 
-    def soft_scores(self, x: Tensor, n: int, stream: Stream, directions: Tensor) -> SoftScores:
-        """Gumbel-softmax votes of n draws at x, and gradients of weighted sums of the soft scores: never a certificate.
+    def soft_scores(self, x: Tensor, n: int, stream: Stream, directions: Tensor, *, gumbel: bool = True) -> SoftScores:
+        """Votes of n draws at x, and gradients of weighted sums of soft scores: a guide for searches, no certificate.
 
         Row j of `directions`, (J, K), holds the weights of the j-th sum; each row costs one backward pass. Without
-        rows only the votes are counted, no graph is built, and a model without gradients will do.
+        rows only the votes are counted, no graph is built, and a model without gradients will do. With `gumbel` votes
+        and scores are those of 100 logits + Gumbel noise, as published; without, votes are those of the logits and
+        scores are softened on the scale on which the noise moves the logits, which makes gradients much less noisy and
+        a little less faithful.
         """
         self._require_evaluation_mode()
         if directions.dim() != 2 or directions.shape[1] != self.num_classes:
             shape = tuple(directions.shape)
             raise SettingError(f"directions: expected shape (rows, {self.num_classes}), got {shape}")
-        centre = self._checked(x, stream.index).requires_grad_(len(directions) > 0)
+        centre = self.checked(x, stream.index).requires_grad_(len(directions) > 0)
         buffers = self._buffers_for(centre)
         source = NormalDraws(stream, centre)
         gumbel_like = torch.empty(self.num_classes, dtype=torch.float32, device=self.device)
@@ -159,7 +162,10 @@ class SmoothedClassifier:
             gumbel_source.fill(normals[:rows])
             with torch.set_grad_enabled(len(directions) > 0):
                 logits = self._logits(centre + self.sigma * buffers.noise, rows, [stream.index])
-                scores = GUMBEL_SCALE * logits[:rows] + _gumbel(normals[:rows]).to(logits.dtype)
+                if gumbel:
+                    scores = GUMBEL_SCALE * logits[:rows] + _gumbel(normals[:rows]).to(logits.dtype)
+                else:
+                    scores = _sharpness(logits[:rows].detach()) * logits[:rows]
                 soft = scores.softmax(1).sum(0)
                 sums = directions.to(soft) @ soft
             counts += torch.bincount(scores.argmax(1), minlength=self.num_classes)
@@ -173,15 +179,7 @@ class SmoothedClassifier:
         other.domain = None
         return other
 
-    # Inside
-
-    def _require_evaluation_mode(self) -> None:
-        training = [name or "the model itself" for name, module in self._original.named_modules() if module.training]
-        if training:
-            some = ", ".join(training[:3]) + (", ..." if len(training) > 3 else "")
-            raise ModelError(f"expected a model in evaluation mode, but {some} is in training mode: call model.eval()")
-
-    def _checked(self, x: Tensor, index: int) -> Tensor:
+    def checked(self, x: Tensor, index: int) -> Tensor:
         """x on the model's device in the dtype of the draws: float64 stays, anything narrower is widened to float32."""
         if not isinstance(x, Tensor) or not x.is_floating_point():
             got = x.dtype if isinstance(x, Tensor) else type(x).__name__
@@ -200,6 +198,14 @@ class SmoothedClassifier:
             if least < low or most > high:
                 raise InputError(f"input {index}: expected values in [{low}, {high}], got [{least}, {most}]")
         return x
+
+    # Inside
+
+    def _require_evaluation_mode(self) -> None:
+        training = [name or "the model itself" for name, module in self._original.named_modules() if module.training]
+        if training:
+            some = ", ".join(training[:3]) + (", ..." if len(training) > 3 else "")
+            raise ModelError(f"expected a model in evaluation mode, but {some} is in training mode: call model.eval()")
 
     def _buffers_for(self, x: Tensor) -> _Buffers:
         key = (tuple(x.shape), x.dtype)
@@ -324,3 +330,11 @@ def _gumbel(normals: Tensor) -> Tensor:
     """Standard Gumbel noise from standard normal noise: -log(-log U) with U = Phi(normal)."""
     log_u = torch.special.log_ndtr(normals.double())
     return -torch.log(-log_u)
+
+
+def _sharpness(logits: Tensor) -> float:
+    """The factor that gives the margin of the leading class over all others a standard deviation of 4."""
+    top = int(logits.argmax(1).mode().values)
+    others = torch.cat([logits[:, :top], logits[:, top + 1 :]], 1).max(1).values
+    spread = float((logits[:, top] - others).std(correction=0))
+    return 4 / spread if spread > 0 and math.isfinite(4 / spread) else 1.0

@@ -16,34 +16,22 @@ from doublebubble.types import Counts, Floats
 
 
 @dataclass(frozen=True)
-class Event:
-    """A set of votes: those for `label`, or those for anything else (`negated`)."""
-
-    label: int
-    negated: bool = False
-
-    def holds(self, votes: Tensor) -> Tensor:
-        """For each vote, whether the event happened."""
-        return votes != self.label if self.negated else votes == self.label
-
-
-@dataclass(frozen=True)
 class Request:
     """`n` draws at `x` from one stream. A draw is x + sigma Z; Z of draw i is the stream's i-th normal vector.
 
-    `moments` asks for the sums of Z over the draws at which each event happened, separately over the draws before and
-    from `split` on (`split = n`: one half only). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and
-    counts for each label in `pairs` how often both, one or none of a pair voted for it. `keep_votes` keeps the vote of
-    every draw, in order.
+    Each row w of `moments` asks for the sum of w[vote] Z over the draws, separately over those before `split` and from
+    it on (None: all in the first half). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and counts for
+    each set of classes in `pairs` how often both, one or none of a pair voted for one of them. `keep_votes` keeps the
+    vote of every draw, in order.
     """
 
     x: Tensor
     n: int
     stream: Stream
-    moments: tuple[Event, ...] = ()
+    moments: tuple[tuple[float, ...], ...] = ()
     split: int | None = None
     antithetic: bool = False
-    pairs: tuple[int, ...] = ()
+    pairs: tuple[tuple[int, ...], ...] = ()
     keep_votes: bool = False
 
     def __post_init__(self) -> None:
@@ -63,8 +51,9 @@ class Request:
 class Tally:
     """The outcome of a request.
 
-    `counts[k]` votes of n for class k. `sums[h, e]` is the sum of Z, flattened, over the draws of half h at which event
-    e happened. `pairs[j]` holds (both, one, none) for the j-th label asked for. `votes[i]` is the class of draw i.
+    `counts[k]` votes of n for class k. `sums[h, j]` is the sum of w[vote] Z, flattened, over the draws of half h, w the
+    j-th row of weights asked for. `pairs[j]` holds (both, one, none) for the j-th set of classes.
+    `votes[i]` is the class of draw i.
     """
 
     counts: Counts
@@ -89,6 +78,7 @@ class Accumulator:
         self._wide = torch.float32 if device.type == "mps" else torch.float64
         shape = (2, len(request.moments), request.x.numel())
         self._sums = torch.zeros(shape, dtype=self._wide, device=device) if request.moments else None
+        self._weights = torch.tensor(request.moments, dtype=self._wide, device=device)
         self._pairs = torch.zeros((len(request.pairs), 3), dtype=torch.int64, device=device)
         self._votes = torch.empty(request.n, dtype=torch.int64, device=device) if request.keep_votes else None
 
@@ -100,19 +90,18 @@ class Accumulator:
         if self._sums is None:
             return
         cut = min(max(self._split - first, 0), len(votes))
-        flat = noise.reshape(len(votes), -1)
+        flat = noise.reshape(len(votes), -1).to(self._wide)
         for half, rows in ((0, slice(0, cut)), (1, slice(cut, len(votes)))):
-            for number, event in enumerate(self.request.moments):
-                chosen = flat[rows][event.holds(votes[rows])]
-                if len(chosen):
-                    self._sums[half, number] += chosen.sum(0, dtype=self._wide)
+            self._sums[half].addmm_(self._weights[:, votes[rows]], flat[rows])
 
     def add_pairs(self, plus: Tensor, minus: Tensor) -> None:
         """Take the votes at +Z and at -Z of the same vectors."""
         self._counts += torch.bincount(plus, minlength=len(self._counts))
         self._counts += torch.bincount(minus, minlength=len(self._counts))
-        for number, label in enumerate(self.request.pairs):
-            agreeing = (plus == label).long() + (minus == label).long()
+        for number, classes in enumerate(self.request.pairs):
+            wanted = torch.zeros(len(self._counts), dtype=torch.int64, device=plus.device)
+            wanted[list(classes)] = 1
+            agreeing = wanted[plus] + wanted[minus]
             self._pairs[number] += torch.bincount(2 - agreeing, minlength=3)
 
     def result(self) -> Tally:

@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from doublebubble.data import DATASETS, data_root, dataset_info, load_dataset
+from doublebubble.data import DATASETS, check_complete, data_root, dataset_info, load_dataset
 from doublebubble.errors import DataError, SettingError
 
 
@@ -50,12 +50,14 @@ def write_mnist(root: Path, count: int) -> None:
     (folder / "t10k-labels-idx1-ubyte").write_bytes(labels)
 
 
-def test_mnist_must_be_complete(tmp_path: Path) -> None:
+def test_fewer_images_than_published_are_read_but_not_called_complete(tmp_path: Path) -> None:
     write_mnist(tmp_path / "whole", 10_000)
-    assert load_dataset("mnist", "test", tmp_path / "whole").pixels.shape == (10_000, 1, 28, 28)
+    whole = load_dataset("mnist", "test", tmp_path / "whole")
+    assert whole.pixels.shape == (10_000, 1, 28, 28)
+    check_complete(whole)
     write_mnist(tmp_path / "part", 9_999)
     with pytest.raises(DataError, match="expected 10000 images in its test split, got 9999"):
-        load_dataset("mnist", "test", tmp_path / "part")
+        check_complete(load_dataset("mnist", "test", tmp_path / "part"))
 
 
 @pytest.mark.parametrize("name", [name for name in DATASETS if name != "digits"])

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 from safetensors.torch import load_file
 
 from doublebubble.data import Dataset, load_dataset
-from doublebubble.errors import ModelError, RunError, SettingError
+from doublebubble.errors import ModelError, RunError
 from doublebubble.models import accuracy, load_model
 from doublebubble.streams import Stream
 from doublebubble.training import EpochMetrics, TrainSettings, preset, train
@@ -108,7 +110,7 @@ def begin(out):
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        main(["train", "--sigma", "0.25", "--epochs", "4", "--batch-size", "16", "--out", str(out)])
+        main(["train", "--sigma", "0.25", "--epochs", "4", "--out", str(out)])
     return child
 
 def lines():
@@ -164,8 +166,10 @@ def test_early_interruption_leaves_the_best_so_far(tmp_path: Path, digits: Datas
 
 def test_the_images_held_out_are_not_trained_on(tmp_path: Path, digits: Dataset) -> None:
     observer = Silent()
-    train(settings(epochs=1, holdout=130), digits, tmp_path, observer)
-    assert observer.steps == observer.steps_per_epoch == 6  # 270 images in batches of 50
+    train(settings(epochs=1, holdout=30, batch_size=37), digits, tmp_path, observer)
+    assert observer.steps == observer.steps_per_epoch == 10  # 370 images in batches of 37
+    train(settings(epochs=1, holdout=1000, batch_size=36), digits, tmp_path / "tenth", observer := Silent())
+    assert observer.steps == 10  # a tenth at most is held out: 360 images in batches of 36
     train(settings(epochs=1, holdout=0), digits, tmp_path / "all", observer := Silent())
     assert observer.steps == 8
     assert read_metrics(tmp_path / "all")[0].noisy_accuracy is None
@@ -194,6 +198,26 @@ def test_a_loss_that_is_not_finite_stops_the_run(tmp_path: Path, digits: Dataset
         train(settings(optimiser="sgd", lr=1e30), digits, tmp_path, Silent())
 
 
-def test_more_held_out_than_there_is_cannot_be_meant(tmp_path: Path, digits: Dataset) -> None:
-    with pytest.raises(SettingError, match="expected fewer than the 400 training images, got 399"):
-        train(settings(holdout=399), digits, tmp_path, Silent())
+def test_the_published_recipe_starts_on_a_folder_in_tiny_imagenets_layout(tmp_path: Path) -> None:
+    root = tmp_path / "tiny-imagenet-200"
+    generator = np.random.default_rng(3)
+    wnids = [f"n{number:08d}" for number in range(4)]
+    (root / "val" / "images").mkdir(parents=True)
+    (root / "wnids.txt").write_text("\n".join(wnids))
+    (root / "words.txt").write_text("\n".join(f"{wnid}\tthing {wnid}" for wnid in wnids))
+    lines = []
+    for label, wnid in enumerate(wnids):
+        folder = root / "train" / wnid / "images"
+        folder.mkdir(parents=True)
+        for i in range(5):
+            pixels = generator.integers(0, 256, size=(64, 64, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(folder / f"{wnid}_{i}.JPEG")
+        Image.fromarray(pixels).save(root / "val" / "images" / f"val_{label}.JPEG")
+        lines.append(f"val_{label}.JPEG\t{wnid}\t0\t0\t62\t62")
+    (root / "val" / "val_annotations.txt").write_text("\n".join(lines))
+    data = load_dataset("tiny-imagenet", "train", tmp_path)
+    train(preset("tiny-imagenet", "gaussian", 0.25, epochs=1), data, tmp_path / "out", Silent())
+    model, card = load_model(tmp_path / "out")
+    assert card.arch == "resnet18-tiny"
+    assert card.shape == (3, 64, 64)
+    assert model(load_dataset("tiny-imagenet", "test", tmp_path).inputs()).shape == (4, 4)

@@ -60,7 +60,7 @@ def verify(name: Name, data_dir: DataDir = None) -> None:
 
     Example: [bold]doublebubble data verify cifar10 --data-dir data[/bold]
     """
-    from doublebubble.data import data_root, dataset_info, load_dataset
+    from doublebubble.data import check_complete, data_root, dataset_info, load_dataset
     from doublebubble.data.download import wrong_files
     from doublebubble.errors import DataError
 
@@ -70,4 +70,5 @@ def verify(name: Name, data_dir: DataDir = None) -> None:
     console = Console(soft_wrap=True, highlight=False)
     for split in ("train", "test"):
         data = load_dataset(info.name, split, data_dir)
+        check_complete(data)
         console.print(f"{name}, {split}: {len(data)} images, {data.info.num_classes} classes, right")

@@ -40,7 +40,8 @@ def train(
     size: Annotated[int | None, typer.Option(help="Resize image files to a square.", rich_help_panel=_RECIPE)] = None,
     augment: Annotated[str | None, typer.Option(help="none or flip-crop.", rich_help_panel=_RECIPE)] = None,
     holdout: Annotated[
-        int | None, typer.Option(help="Training images kept to choose the best epoch.", rich_help_panel=_RECIPE)
+        int | None,
+        typer.Option(help="Training images kept to choose the best epoch (a tenth at most).", rich_help_panel=_RECIPE),
     ] = None,
     draws: Annotated[int | None, typer.Option(help="MACER: draws an image.", rich_help_panel=_RECIPE)] = None,
     lam: Annotated[float | None, typer.Option(help="MACER: weight of the radius.", rich_help_panel=_RECIPE)] = None,

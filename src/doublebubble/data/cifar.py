@@ -46,10 +46,10 @@ def read_python_batch(path: Path) -> Batch:
     if missing := [key for key in ("data", "labels") if key not in batch]:
         raise DataError(f"{path}: expected a batch with data and labels, found no {' and no '.join(missing)}")
     pixels, labels = byte_array(batch["data"], path), batch["labels"]
-    if pixels.shape != (_PER_BATCH, _PIXELS):
-        raise DataError(f"{path}: expected data of shape {(_PER_BATCH, _PIXELS)}, got {pixels.shape}")
-    if not isinstance(labels, list) or len(labels) != _PER_BATCH or not all(type(label) is int for label in labels):
-        raise DataError(f"{path}: expected a list of {_PER_BATCH} integer labels")
+    if pixels.ndim != 2 or len(pixels) == 0 or pixels.shape[1] != _PIXELS:
+        raise DataError(f"{path}: expected data of {_PIXELS} bytes an image, got shape {pixels.shape}")
+    if not isinstance(labels, list) or len(labels) != len(pixels) or not all(type(label) is int for label in labels):
+        raise DataError(f"{path}: expected a list of {len(pixels)} integer labels, one per image")
     return _checked(path, pixels, np.array(labels))
 
 

@@ -53,8 +53,9 @@ def data_root(data_dir: Path | None = None) -> Path:
 
 
 def load_dataset(name: str, split: Split, data_dir: Path | None = None, size: int | None = None) -> Dataset:
-    """One split of a data set, complete and checked, or an error that names the file and what is wrong with it.
+    """One split of a data set, every file read whole and checked, or an error that names the file and what is wrong.
 
+    How many images there are is for the files to say; `check_complete` asks for as many as were published.
     `folder:PATH` reads anyone's images: the folders PATH/train and PATH/test (or val) with one folder a class in each,
     or PATH itself with one folder a class, then the test split. `size` resizes images that come as image files.
     """
@@ -71,17 +72,17 @@ def load_dataset(name: str, split: Split, data_dir: Path | None = None, size: in
         images, labels = found.images, found.labels
     else:
         images, labels = _read(info, split, data_root(data_dir))
-    return _complete(Dataset(info, split, torch.from_numpy(np.array(images)), torch.from_numpy(np.array(labels))))
+    return Dataset(info, split, torch.from_numpy(np.array(images)), torch.from_numpy(np.array(labels)))
 
 
-def _complete(data: Dataset) -> Dataset:
+def check_complete(data: Dataset) -> None:
+    """An error unless the split has the published number of images and classes."""
     registered = dataset_info(data.info.name)
     expected = registered.sizes[data.split == "test"]
     if len(data) != expected:
         raise DataError(f"{data.info.name}: expected {expected} images in its {data.split} split, got {len(data)}")
     if data.info.num_classes != registered.num_classes:
         raise DataError(f"{data.info.name}: expected {registered.num_classes} classes, got {data.info.num_classes}")
-    return data
 
 
 def _load_folder(name: str, split: Split, size: int | None) -> Dataset:

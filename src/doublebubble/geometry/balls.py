@@ -18,6 +18,7 @@ from doublebubble.geometry.solver import best_multipliers
 from doublebubble.types import Floats
 
 _NEGLIGIBLE = 1e-6  # smaller multipliers are also tried as 0
+_SADDLE = 1e-8  # where 1 - s is smaller, rounding decides where the bracket is least
 _NEARLY_ONE = 1e-4  # sums of multipliers this close to 1 are also tried as 1
 
 
@@ -100,14 +101,15 @@ def nearest_point(
 ) -> Floats:
     """x* of (D5), shaped like x1: the point of the domain where the bracket of (D1) is least.
 
-    It is unique if the multipliers sum to s < 1. If s >= 1 the bracket has many minimisers, and what (D5) needs is the
-    one that is tight on every ball in use, the saddle point: the balls with positive multipliers are then solved anew,
-    and the saddle point of their optimum is returned, to about 1e-6. It need not be an uncovered point.
+    It is unique if the multipliers sum to s < 1. If s >= 1, to within 1e-8, the bracket has many minimisers, and what
+    (D5) needs is the one that is tight on every ball in use, the saddle point: the balls with positive multipliers are
+    then solved anew, and the saddle point of their optimum is returned, to about 1e-6. It may be a covered point. In
+    R^d the only such case is balls at x1, and x1 is returned.
     """
     dual = Dual.of(read_balls(x1, centres, radii, low, high))
     lam = _read_multipliers(multipliers, dual)
     start = widen("x1", x1)
-    if math.fsum([1.0, *(-lam)]) > 0.0:
+    if math.fsum([1.0, *(-lam)]) > _SADDLE:
         return start + dual.minimiser(lam).reshape(start.shape)
     used = dual.only(lam > 0.0)
     if np.max(used.excess) <= 0.0:
@@ -120,8 +122,6 @@ def _read_multipliers(multipliers: Values, dual: Dual) -> Floats:
     lam = nonnegative("multipliers", multipliers)
     if lam.shape != dual.r.shape:
         raise InputError(f"multipliers: expected one a ball, shape {dual.r.shape}, got {lam.shape}")
-    if np.any(lam[dual.r == 0.0] > 0.0):
-        raise InputError("multipliers: expected 0 for balls of radius 0")
     return lam
 
 

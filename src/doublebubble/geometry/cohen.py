@@ -10,7 +10,7 @@ from doublebubble.errors import InputError, SettingError
 from doublebubble.types import Floats
 
 _EPS = float(np.finfo(np.float64).eps)
-_ULPS = 16  # of every term of the sum; the quantile function errs by less than 4
+_ULPS = 16  # of every term of the sum; the quantile function was seen to err by 3.2
 
 
 @overload
@@ -24,8 +24,9 @@ def cohen_radius(p_a: Floats | float, p_b: Floats | float | None, sigma: Floats 
     zero or less certifies nothing, and a search can climb it; p_a = 0 or p_b = 1 gives minus infinity. p_a = 1 or
     p_b = 0 would certify all of space, which no exact bound can: an InputError.
 
-    Rounded down. scipy's quantile function is within 4 units in the last place of each term (its authors' and our
-    tests), a product, a subtraction and a halving add at most 2 more of the sum of the terms' sizes; 16 are taken off.
+    Rounded down. scipy's quantile function was seen to err by up to 3.2 units in the last place (38 780 random p
+    against 40 digits: measured, not proved), a product, a subtraction and a halving add at most 2 more
+    of the sum of the terms' sizes; 16 are taken off.
     """
     a, s = np.asarray(p_a, np.float64), _checked_sigma(sigma)
     if not np.all((a >= 0) & (a < 1)):

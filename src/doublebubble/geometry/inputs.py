@@ -47,14 +47,14 @@ class Balls:
 
 def widen(name: str, values: Values) -> Floats:
     """The same numbers in float64, in their own shape; finite and at most LARGEST in magnitude."""
-    if isinstance(values, _Tensor):
+    if not isinstance(values, np.ndarray | float | list) and isinstance(values, _Tensor):
         tensor = values.detach().cpu()
         values = (tensor.double() if tensor.is_floating_point() else tensor).numpy()
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InputError(f"{name}: expected real numbers of at most 64 bits, got dtype {array.dtype}")
     wide = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-    if array.dtype.kind in "iu" and wide.size and float(np.max(np.abs(wide))) > 2.0**53:
+    if array.dtype.kind in "iu" and array.size and max(-int(array.min()), int(array.max())) > 2**53:
         raise InputError(f"{name}: expected integers of at most 53 bits, which float64 holds exactly")
     if wide.size and not (wide.min() >= -LARGEST and wide.max() <= LARGEST):  # NaN fails it too
         raise InputError(f"{name}: expected finite numbers of magnitude at most {LARGEST:g}, got others")

@@ -53,6 +53,7 @@ class Rows:
         return np.asarray(np.einsum("ij,kj->ik", A, A) * (2.0 / q))
 
 
+@np.errstate(all="ignore")  # at the ends of the floating range steps fail and the last multipliers stand
 def best_multipliers(dual: Dual) -> tuple[Floats, Floats | None]:
     """Multipliers near the maximum of G, and the saddle point as an offset from x1 (None in R^d, where s < 1)."""
     k, e = dual.excess, -np.ones(len(dual.r))

@@ -5,17 +5,18 @@ domain nearer than the radius gets another class.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from torch import Tensor
 
-from doublebubble.bounds import AlphaBudget, choose_plan, class_bounds
+from doublebubble.bounds import AlphaBudget, choose_plan
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
-from doublebubble.geometry import cohen_radius
-from doublebubble.search.plan import CENTRE, BallPlan, Plan, Proposal, cohen_plan
+from doublebubble.geometry import certified_radius
+from doublebubble.protocols.ball import certified_ball
+from doublebubble.search.plan import BallPlan, Plan, Proposal
+from doublebubble.search.propose import propose
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
@@ -41,80 +42,82 @@ class Outcome:
     whole_domain: bool
 
 
+@dataclass(frozen=True)
+class _Timed:
+    """A tally and its share of the time that it took together with others."""
+
+    tally: Tally
+    seconds: float
+
+
 def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, items: Sequence[Item]) -> list[Certificate]:
     """A certificate for each input, each as if it were alone; draws of several inputs share micro-batches."""
-    selected, select_seconds = _timed_tallies(
+    selected = _tallies(
         smoothed, [Request(item.x, config.n0, Stream(config.seed, item.index, "select")) for item in items]
     )
     proposals, search_seconds = [], []
-    for item, tally in zip(items, selected, strict=True):
+    for item, select in zip(items, selected, strict=True):
         start = time.perf_counter()
-        proposals.append(propose(config, item, tally))
+        classes = choose_plan(select.tally.counts, config.n, config.alpha)
+        proposals.append(propose(smoothed, config, item.x, item.index, classes, select.tally.counts))
         search_seconds.append(time.perf_counter() - start)
-    requests = [
-        request
-        for item, proposal in zip(items, proposals, strict=True)
-        for request in _requests(config, item, proposal)
-    ]
-    tallies, seconds = _timed_tallies(smoothed, requests)
-    certified = {(r.stream.index, r.stream.part): (t, s) for r, t, s in zip(requests, tallies, seconds, strict=True)}
+    wanted = [_requests(config, item, proposal) for item, proposal in zip(items, proposals, strict=True)]
+    answers = iter(_tallies(smoothed, [request for requests in wanted for request in requests]))
     certificates = []
     for number, (item, proposal) in enumerate(zip(items, proposals, strict=True)):
-        mine = {part: pair for (index, part), pair in certified.items() if index == item.index}
+        certified = {request.stream.part: next(answers) for request in wanted[number]}
         start = time.perf_counter()
-        outcomes = {method: _outcome(plan, mine, smoothed, config) for method, plan in proposal.plans.items()}
-        timing = {
-            "select": select_seconds[number],
+        outcomes = {
+            method: _outcome(plan, item.x, certified, smoothed, config) for method, plan in proposal.plans.items()
+        }
+        seconds = {
+            "select": selected[number].seconds,
             "search": search_seconds[number],
-            "certify": sum(pair[1] for pair in mine.values()),
+            "certify": sum(timed.seconds for timed in certified.values()),
             "geometry": time.perf_counter() - start,
         }
-        certificates.append(_certificate(smoothed, config, item, proposal, selected[number], mine, outcomes, timing))
+        draws = {"select": config.n0, "certify": sum(timed.tally.n for timed in certified.values())}
+        certificates.append(
+            _certificate(smoothed, config, item, proposal, selected[number].tally, outcomes, draws, seconds)
+        )
     return certificates
 
 
-def propose(config: CertifyConfig, item: Item, selected: Tally) -> Proposal:
-    """The plans of the methods asked for, from the select draws."""
-    classes = choose_plan(selected.counts, config.n, config.alpha)
-    plan = cohen_plan(item.x, classes, config.n)
-    return Proposal({"cohen": plan}, "cohen", 0, 0)
-
-
 def _requests(config: CertifyConfig, item: Item, proposal: Proposal) -> list[Request]:
-    """The certify draws of all plans; plans that share a centre and its number of draws share the draws too."""
-    balls = {ball.part: ball for plan in proposal.plans.values() for ball in plan.balls}
-    return [
-        Request(ball.centre, ball.n, Stream(config.seed, item.index, "certify", part)) for part, ball in balls.items()
-    ]
+    """The certify draws of all plans; methods that put all draws at the input share them, moments included."""
+    balls: dict[int, BallPlan] = {}
+    for ball in (ball for plan in proposal.plans.values() for ball in plan.balls):
+        if ball.part not in balls or ball.gradient is not None:
+            balls[ball.part] = ball
+    stream = Stream(config.seed, item.index, "certify")
+    return [_request(ball, stream.child(part)) for part, ball in balls.items()]
+
+
+def _request(ball: BallPlan, stream: Stream) -> Request:
+    if ball.antithetic:
+        watched = ((ball.classes.partition.top,), *ball.rivals)
+        return Request(ball.centre, ball.n, stream, antithetic=True, pairs=watched)
+    if ball.gradient is not None:
+        return Request(ball.centre, ball.n, stream, ball.moments, split=ball.gradient.tests[0].n1)
+    return Request(ball.centre, ball.n, stream)
 
 
 def _outcome(
-    plan: Plan, tallies: dict[int, tuple[Tally, float]], smoothed: SmoothedClassifier, config: CertifyConfig
+    plan: Plan, x: Tensor, tallies: Mapping[int, _Timed], smoothed: SmoothedClassifier, config: CertifyConfig
 ) -> Outcome:
-    """The radius of one plan, at level alpha by itself."""
+    """What one plan certifies, at level alpha by itself."""
     budget = AlphaBudget(config.alpha)
-    shares = budget.take_equal([f"ball {number}" for number in range(len(plan.balls))])
+    shares = budget.take_equal([f"ball {number + 1}" for number in range(len(plan.balls))])
     balls = tuple(
-        _ball(ball, tallies[ball.part][0], share, smoothed.sigma)
+        certified_ball(ball, tallies[ball.part].tally, share, smoothed.sigma)
         for ball, share in zip(plan.balls, shares, strict=True)
     )
-    return Outcome(max(0.0, balls[0].radius), balls, (1.0,), whole_domain=False)
-
-
-def _ball(plan: BallPlan, tally: Tally, alpha: float, sigma: float) -> Ball:
-    """With probability at least 1 - alpha over the tally's draws, g is the plan's class within the ball's radius."""
-    found = class_bounds(tally.counts, plan.classes, AlphaBudget(alpha))
-    radius = cohen_radius(found.lower_a, None if plan.classes.binary else found.upper_other, sigma)
-    return Ball(
-        centre=None if plan.part == CENTRE else plan.centre.detach().cpu().double().numpy(),
-        radius=radius if np.isfinite(radius) else 0.0,
-        n=tally.n,
-        alpha=alpha,
-        counts=tally.counts,
-        statistic="binary" if plan.classes.binary else "multiclass",
-        bounds={"lower_a": found.lower_a, "upper_other": found.upper_other},
-        evidence={"top": plan.classes.partition.top, "named": list(plan.classes.partition.named)},
-    )
+    if len(plan.balls) == 1 and plan.balls[0].at_input:
+        return Outcome(balls[0].radius, balls, (1.0,), whole_domain=False)
+    low, high = smoothed.domain if plan.boxed and smoothed.domain is not None else (None, None)
+    centres = [ball.centre for ball in plan.balls]
+    bound = certified_radius(x, centres, [ball.radius for ball in balls], low, high)  # (D1)
+    return Outcome(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain)
 
 
 def _certificate(
@@ -123,19 +126,18 @@ def _certificate(
     item: Item,
     proposal: Proposal,
     selected: Tally,
-    tallies: dict[int, tuple[Tally, float]],
-    outcomes: dict[Method, Outcome],
-    seconds: dict[str, float],
+    outcomes: Mapping[Method, Outcome],
+    draws: Mapping[str, int],
+    seconds: Mapping[str, float],
 ) -> Certificate:
     plan, outcome = proposal.plans[proposal.chosen], outcomes[proposal.chosen]
     certified = outcome.radius > 0
-    status = Status.CERTIFIED if certified else (Status.NOT_SEPARATED if len(plan.balls) == 1 else Status.NOT_COVERED)
-    certify_draws = sum(tally.n for tally, _ in tallies.values())
+    failed = Status.NOT_SEPARATED if all(ball.radius == 0 for ball in outcome.balls) else Status.NOT_COVERED
     return Certificate(
         index=item.index,
         label=item.label,
         prediction=plan.balls[0].classes.partition.top if certified else ABSTAIN,
-        status=status,
+        status=Status.CERTIFIED if certified else failed,
         radius=outcome.radius,
         radii={method: outcomes[method].radius for method in proposal.plans},
         method=proposal.chosen,
@@ -150,16 +152,15 @@ def _certificate(
         multipliers=outcome.multipliers,
         whole_domain=outcome.whole_domain,
         counts={"select": selected.counts},
-        draws={"select": selected.n, "search": proposal.draws, "certify": certify_draws},
-        forward_equivalents={"select": selected.n, "search": proposal.forward_equivalents, "certify": certify_draws},
+        draws={**draws, "search": proposal.cost.draws},
+        forward_equivalents={**draws, "search": proposal.cost.forward_equivalents},
         seconds=seconds,
     )
 
 
-def _timed_tallies(smoothed: SmoothedClassifier, requests: Sequence[Request]) -> tuple[list[Tally], list[float]]:
-    """The tallies, and the time taken divided among them by their draws."""
+def _tallies(smoothed: SmoothedClassifier, requests: Sequence[Request]) -> list[_Timed]:
+    """The tallies of many requests; the time taken is divided among them by their draws."""
     start = time.perf_counter()
     tallies = smoothed.tallies(requests)
-    taken = time.perf_counter() - start
-    total = sum(request.n for request in requests)
-    return tallies, [taken * request.n / total for request in requests]
+    per_draw = (time.perf_counter() - start) / sum(request.n for request in requests)
+    return [_Timed(tally, per_draw * tally.n) for tally in tallies]

@@ -31,6 +31,7 @@ class Estimator(Enum):
 
     APPROXIMATE = "votes of the logits, gradients by the score function: any black box"
     FULL = "votes of the Gumbel-perturbed logits, gradients by autograd through their softmax"
+    SOFT = "votes of the logits, gradients by autograd through their softmax: steady, but of a softened classifier"
     AUTOGRAD_ONLY = "votes of the logits, gradients by autograd through the Gumbel-softmax"
 
     @classmethod
@@ -69,9 +70,9 @@ def slopes(
     once a draw. Autograd then takes a second pass over the same draws, because keeping every graph until the last vote
     is counted would take memory that grows with n: 2 J + 2 forward-equivalents a draw, 2 J + 1 if fixed beforehand.
     """
-    if estimator is Estimator.FULL and not callable(directions):
+    if estimator in (Estimator.FULL, Estimator.SOFT) and not callable(directions):
         weights = _rows(directions, smoothed.num_classes)
-        scores = smoothed.soft_scores(x, n, stream, weights)
+        scores = smoothed.soft_scores(x, n, stream, weights, gumbel=estimator is Estimator.FULL)
         return Slopes(scores.counts, _widened(scores.gradients), Cost(n, (1 + 2 * len(weights)) * n))
     if estimator is Estimator.FULL:
         counts, votes = smoothed.soft_scores(x, n, stream, torch.empty(0, smoothed.num_classes)).counts, None
@@ -84,7 +85,7 @@ def slopes(
     if estimator is Estimator.APPROXIMATE:
         assert votes is not None
         return Slopes(counts, _score_function(smoothed, x, stream, weights, torch.from_numpy(votes)), Cost(n, n))
-    gradients = smoothed.soft_scores(x, n, stream, weights).gradients
+    gradients = smoothed.soft_scores(x, n, stream, weights, gumbel=estimator is not Estimator.SOFT).gradients
     return Slopes(counts, _widened(gradients), Cost(n, (2 + 2 * len(weights)) * n))
 
 
@@ -94,7 +95,8 @@ def _score_function(smoothed: SmoothedClassifier, x: Tensor, stream: Stream, wei
     source = NormalDraws(stream, like)
     noise = torch.empty((smoothed.batch_size, *x.shape), dtype=like.dtype, device=smoothed.device)
     total = torch.zeros((len(weights), x.numel()), dtype=torch.float64)
-    for piece in votes.split(smoothed.batch_size):
+    for first in range(0, len(votes), smoothed.batch_size):
+        piece = votes[first : first + smoothed.batch_size]
         source.fill(noise[: len(piece)])
         mine = weights[:, piece].to(noise)
         total += _widened(mine @ noise[: len(piece)].reshape(len(piece), -1))

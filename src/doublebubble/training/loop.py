@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.data import Dataset, to_unit
-from doublebubble.errors import ModelError, RunError, SettingError
+from doublebubble.errors import ModelError, RunError
 from doublebubble.models import ModelCard, Normalised, accuracy, build, save_model
 from doublebubble.models.checkpoints import write_atomically
 from doublebubble.streams import Stream
@@ -44,11 +44,10 @@ class Observer(Protocol):
 def train(settings: TrainSettings, data: Dataset, out: Path, observer: Observer, resume: bool = True) -> Progress:
     """Train until all epochs are done; `out` then holds the best model, and holds the best so far at any moment before.
 
-    "Best" is by accuracy under noise on the images held out of training, the same draws each epoch; with none held
-    out it is the latest. With `resume` a run that was interrupted goes on; settings other than its own are refused.
+    "Best" is by accuracy under noise on the images held out of training (`holdout`, at most a tenth), the same draws
+    each epoch; with none held out it is the latest. With `resume` a run that was interrupted goes on; settings other
+    than its own are refused.
     """
-    if settings.holdout >= len(data) - 1:
-        raise SettingError(f"holdout: expected fewer than the {len(data)} training images, got {settings.holdout}")
     _prepare(settings, out, resume)
     run = _Run(settings, data)
     progress = load_state(out, run.model, run.optimiser)
@@ -90,7 +89,8 @@ class _Run:
         _channels_last(self.model)
         self.optimiser = _optimiser(settings, self.model)
         order = Stream(settings.seed, 0, "train", kind="holdout").generator().permutation(len(data))
-        held, used = torch.from_numpy(order[: settings.holdout]), torch.from_numpy(order[settings.holdout :])
+        kept = min(settings.holdout, len(data) // 10)
+        held, used = torch.from_numpy(order[:kept]), torch.from_numpy(order[kept:])
         self.held_inputs = data.inputs(held).to(settings.device)
         self.held_labels = data.labels[held].to(settings.device)
         self.pixels, self.labels = data.pixels[used], data.labels[used]

@@ -1,0 +1,1 @@
+"""Truth to check certificates against."""

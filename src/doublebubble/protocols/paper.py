@@ -1,0 +1,159 @@
+"""Protocol `paper`: the publication's numbers for one input, as published, and marked as no guarantee.
+
+It answers what the published procedure would report, so that figures can be compared; `sound` answers what is true.
+"""
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+from torch import Tensor
+
+from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.config import CertifyConfig
+from doublebubble.errors import InputError, SettingError
+from doublebubble.geometry import double_bubble_radius, published_boundary_radius, transitive_radius
+from doublebubble.protocols.paper_search import Found, Measured, Task, find_second, find_third
+from doublebubble.search.gradients import Cost
+from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.types import ABSTAIN, Guarantee, Method
+
+_SIMPLEST_FIRST: tuple[Method, ...] = ("cohen", "single", "boundary", "double")
+
+
+def certify(
+    smoothed: SmoothedClassifier, config: CertifyConfig, x: Tensor, index: int, label: int | None
+) -> Certificate:
+    """NOT A GUARANTEE at any level: the draws that choose a ball also measure it, and the best of many looks is kept.
+
+    Algorithms 1 and 2 of the publication with its constants. The class under test is the label if there is one, else
+    the class that leads at x. `radius` is the largest of the radii asked for, which is what the publication reports;
+    among equals the simpler method is named. `cohen` is measured at x with n draws of its own. `single` is the larger
+    of it and of ball 2's; `boundary` and `double` are each the larger of `single` and their own formula.
+    """
+    if config.protocol != "paper":
+        raise SettingError(f"protocol: expected settings for paper, got {config.protocol}")
+    if label is not None and not 0 <= label < smoothed.num_classes:
+        raise InputError(f"input {index}: expected a label from 0 to {smoothed.num_classes - 1}, got {label}")
+    fed = smoothed.checked(x, index).cpu()
+    spent = {stage: Cost() for stage in ("select", "search", "line", "certify")}
+    seconds = dict.fromkeys(spent, 0.0)
+
+    begin = time.perf_counter()
+    first, spent["select"] = Task(smoothed, config, fed, index, 0).measure(fed, "select", 0)
+    seconds["select"] = time.perf_counter() - begin
+    leader = first.rivals.top
+    task = Task(smoothed, config, fed, index, leader if label is None else label)
+    if leader != task.label:
+        reason = f"class {leader} leads at the input, class {task.label} was tested"
+        radii = dict.fromkeys(config.methods, 0.0)
+        return _certificate(task, label, leader, Status.WRONG_CLASS, radii, [first], reason, spent, seconds)
+
+    balls, stories = [first], []
+    second = third = Found(None, "not searched")
+    if set(config.methods) != {"cohen"}:
+        second = _confirmed(task, find_second(task), 1, spent, seconds, "search")
+        stories.append(f"ball 2: {second.reason}")
+    if "double" in config.methods and second.ball is not None:
+        third = _confirmed(task, find_third(task, second.ball), 2, spent, seconds, "line")
+        stories.append(f"ball 3: {third.reason}")
+    balls += [found.ball for found in (second, third) if found.ball is not None]
+    values = _radii(task, first, second.ball, third.ball)
+    radii = {method: values[method] for method in config.methods}
+    separated = max(radii.values()) > 0
+    status = Status.CERTIFIED if separated else Status.NOT_SEPARATED
+    prediction = leader if separated else ABSTAIN
+    return _certificate(task, label, prediction, status, radii, balls, "; ".join(stories), spent, seconds)
+
+
+def _confirmed(
+    task: Task, found: Found, part: int, spent: dict[str, Cost], seconds: dict[str, float], stage: str
+) -> Found:
+    """The find itself, as published; where the search used fewer draws, the find measured once more with all n."""
+    spent[stage] += found.cost
+    seconds[stage] += found.seconds
+    if found.ball is None or task.config.paper.draws is None:
+        return found
+    begin = time.perf_counter()
+    ball, cost = task.measure(found.ball.point, "certify", part)
+    spent["certify"] += cost
+    seconds["certify"] += time.perf_counter() - begin
+    holds = ball.rivals.top == task.label and ball.radius > 0
+    return Found(ball if holds else None, found.reason + ("" if holds else "; all n draws do not confirm it"))
+
+
+def _radii(task: Task, first: Measured, second: Measured | None, third: Measured | None) -> Mapping[Method, float]:
+    """What each method reports for these balls."""
+    cohen = max(0.0, first.radius)
+    if second is None:
+        return dict.fromkeys(_SIMPLEST_FIRST, cohen)
+    r2, d2 = second.radius, task.distance(second.point)
+    single = max(cohen, transitive_radius(r2, d2))
+    boundary = max(single, _boundary(task, second))
+    double = single
+    if third is not None:
+        double = max(single, double_bubble_radius(r2, d2, third.radius, task.distance(third.point)))
+    return {"cohen": cohen, "single": single, "boundary": boundary, "double": double}
+
+
+def _boundary(task: Task, second: Measured) -> float:
+    """The printed boundary radius, with the domain scaled to the unit box for which it is printed; 0 without a box."""
+    if task.smoothed.domain is None:
+        return 0.0
+    low, high = task.smoothed.domain
+    width = high - low
+    x1, x2 = ((point.double().numpy() - low) / width for point in (task.x, second.point))
+    return width * published_boundary_radius(np.clip(x1, 0.0, 1.0), x2, second.radius / width)
+
+
+def _certificate(
+    task: Task,
+    label: int | None,
+    prediction: int,
+    status: Status,
+    radii: Mapping[Method, float],
+    balls: list[Measured],
+    story: str,
+    spent: Mapping[str, Cost],
+    seconds: Mapping[str, float],
+) -> Certificate:
+    config = task.config
+    method = max((m for m in _SIMPLEST_FIRST if m in radii), key=lambda m: radii[m])
+    opening = "the largest of the radii asked for, as published; it " + Guarantee.NONE.sentence
+    return Certificate(
+        index=task.index,
+        label=label,
+        prediction=prediction,
+        status=status,
+        radius=radii[method],
+        radii=radii,
+        method=method,
+        reason="; ".join(part for part in (opening, story) if part),
+        protocol="paper",
+        guarantee=Guarantee.NONE,
+        alpha=config.alpha,
+        sigma=task.smoothed.sigma,
+        shape=tuple(task.x.shape),
+        program=task.smoothed.program.name,
+        balls=tuple(_ball(config, measured, at_input=measured is balls[0]) for measured in balls),
+        multipliers=(),
+        whole_domain=False,
+        counts={"select": balls[0].counts},
+        draws={stage: cost.draws for stage, cost in spent.items()},
+        forward_equivalents={stage: cost.forward_equivalents for stage, cost in spent.items()},
+        seconds=seconds,
+    )
+
+
+def _ball(config: CertifyConfig, measured: Measured, at_input: bool) -> Ball:
+    rivals = measured.rivals
+    return Ball(
+        centre=None if at_input else measured.centre(),
+        radius=max(0.0, measured.radius),
+        n=measured.n,
+        alpha=config.alpha,
+        counts=measured.counts,
+        statistic="goodman",
+        bounds={"lower_a": rivals.p_a, "upper_other": rivals.p_b},
+        evidence={"top": rivals.top, "runner_up": rivals.runner_up},
+    )

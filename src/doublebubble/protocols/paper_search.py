@@ -1,0 +1,216 @@
+"""The publication's Algorithms 1 and 2, and their line search for a third ball, as docs/math.md section 4 reads them.
+
+The draws that measure a radius here are also the draws that choose it, so nothing in this file is a guarantee. Only
+protocol `paper` may import it.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from doublebubble.bounds import goodman
+from doublebubble.config import CertifyConfig
+from doublebubble.geometry import cohen_radius, double_bubble_radius
+from doublebubble.search.ascent import Ascent, confined, within
+from doublebubble.search.gradients import Cost, Estimator, Rivals, leading, radius_gradient, slopes
+from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.streams import NormalDraws, Stage, Stream
+from doublebubble.types import Counts, Floats
+
+_LARGEST_LINE_STEP = 5.0  # in units of the line search's first step
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Algorithm 2 at one point: votes, Goodman bounds, and the signed radius (S3) for the class that leads there."""
+
+    point: Tensor
+    n: int
+    counts: Counts
+    rivals: Rivals
+    radius: float
+
+    def centre(self) -> Floats:
+        """The numbers that were fed to the model, widened."""
+        return self.point.double().numpy()
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search ended with: the best ball it looked at, if any, why it ended, and what it spent."""
+
+    ball: Measured | None
+    reason: str
+    cost: Cost = field(default_factory=Cost)
+    seconds: float = 0.0
+
+
+def goodman_rivals(counts: Counts, alpha: float) -> Rivals:
+    """The leading two classes, Goodman's lower bound for the first and the largest upper bound among the others."""
+    top, runner_up = leading(counts)
+    bounds = goodman(counts, alpha)
+    return Rivals(top, runner_up, float(bounds.lower[top]), float(np.delete(bounds.upper, top).max()))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One input to be searched around: the point x1 as it is fed to the model, and the class under test there."""
+
+    smoothed: SmoothedClassifier
+    config: CertifyConfig
+    x: Tensor
+    index: int
+    label: int
+
+    @property
+    def estimator(self) -> Estimator:
+        """How ball 2 votes and finds its way."""
+        return Estimator.of(self.config.gradient)
+
+    @property
+    def draws(self) -> int:
+        """Draws of one look of a search."""
+        return self.config.n if self.config.paper.draws is None else self.config.paper.draws
+
+    def stream(self, stage: Stage, part: int, kind: str = "noise") -> Stream:
+        """A stream of this input."""
+        return Stream(self.config.seed, self.index, stage, part, kind)
+
+    def read(self, counts: Counts) -> Rivals:
+        """Goodman's bounds for the leading two classes, at alpha."""
+        return goodman_rivals(counts, self.config.alpha)
+
+    def measure(self, point: Tensor, stage: Stage, part: int) -> tuple[Measured, Cost]:
+        """The radius at a point, from n draws of its own."""
+        nothing = np.empty((0, self.smoothed.num_classes))
+        seen = slopes(
+            self.smoothed.unconfined(), self.estimator, point, self.config.n, self.stream(stage, part), nothing
+        )
+        return self._measured(point, self.config.n, seen.counts, self.read(seen.counts)), seen.cost
+
+    def look(self, point: Tensor, estimator: Estimator, part: int) -> tuple[Measured, Tensor, Cost]:
+        """The radius at a point and its gradient, from the same draws."""
+        fed = point.to(self.x.dtype)
+        stream = self.stream("search", part)
+        seen = radius_gradient(self.smoothed.unconfined(), estimator, fed, self.draws, stream, self.read)
+        return self._measured(fed, self.draws, seen.counts, seen.rivals), seen.value, seen.cost
+
+    def distance(self, point: Tensor) -> float:
+        """|point - x1|, in float64."""
+        return float((point.double() - self.x.double()).norm())
+
+    def _measured(self, point: Tensor, n: int, counts: Counts, rivals: Rivals) -> Measured:
+        return Measured(point, n, counts, rivals, cohen_radius(rivals.p_a, rivals.p_b, self.smoothed.sigma))
+
+
+def find_second(task: Task) -> Found:
+    """Algorithm 1: the ball that looked best for r(x') - |x' - x1| along an ascent of that difference, (E3).
+
+    Where another class leads, its radius is descended instead and nothing is recorded.
+    """
+    begin = time.perf_counter()
+    settings, x = task.config.paper, task.x.double()
+    ascent = Ascent(
+        settings.first_step,
+        settings.smallest_step,
+        settings.iterations,
+        project=_domain_of(task),
+        momentum=settings.momentum,
+        noise=settings.calibrated_noise,
+    )
+    state = ascent.init(x + settings.start_noise * _normal(task.stream("search", 0, "start"), x))
+    best: Measured | None = None
+    spent = Cost()
+    while not ascent.done(state):
+        part = 0 if settings.fixed_draws else state.iteration
+        seen, gradient, cost = task.look(state.point, task.estimator, part)
+        spent += cost
+        right = seen.rivals.top == task.label
+        if right and seen.radius > 0 and _excess(task, seen) > (-np.inf if best is None else _excess(task, best)):
+            best = seen
+        if right:
+            gradient = gradient - _away(state.point, x)
+        step_stream = task.stream("search", state.iteration, "step")
+        state = ascent.step(state, gradient, forwards=right, stream=step_stream)
+    assert state.stop is not None
+    seconds = time.perf_counter() - begin
+    return Found(best, f"best of {state.iteration} looks, ended because {state.stop.value}", spent, seconds)
+
+
+def find_third(task: Task, second: Measured) -> Found:
+    """The ball on the line from ball 2 through x1 that looked best for (D3), along an ascent over s in [0, 1]."""
+    begin = time.perf_counter()
+    settings, x = task.config.paper, task.x.double()
+    r2, d2 = second.radius, task.distance(second.point)
+    if d2 == 0 or r2 <= d2:
+        why = "ball 2 is centred at the input" if d2 == 0 else "ball 2 does not reach the input"
+        return Found(None, f"no line to search: {why}")
+    along = (x - second.point.double()) * ((r2 - d2) / d2)  # x3(s) = x1 + s * along
+    estimator = Estimator.FULL if task.estimator is Estimator.FULL else Estimator.AUTOGRAD_ONLY
+    first = settings.line_first_step
+    ascent = Ascent(
+        first, settings.line_smallest_step, settings.line_iterations, confined(0.0, 1.0), _LARGEST_LINE_STEP * first
+    )
+    state = ascent.init(torch.tensor([settings.line_start]))
+    best: tuple[float, Measured] | None = None
+    spent = Cost()
+    while not ascent.done(state):
+        part = settings.iterations + (0 if settings.fixed_draws else state.iteration)
+        seen, gradient, cost = task.look(x + state.point * along, estimator, part)
+        spent += cost
+        slope = float((gradient * along).sum())
+        right = seen.rivals.top == task.label
+        if right and seen.radius > 0:
+            d3 = task.distance(seen.point)
+            joint = double_bubble_radius(r2, d2, seen.radius, d3)
+            if best is None or joint > best[0]:
+                best = (joint, seen)
+            slope = _bubble_slope(r2, d2, seen.radius, d3, slope)
+        state = ascent.step(state, torch.tensor([slope]), forwards=right)
+    assert state.stop is not None
+    seconds = time.perf_counter() - begin
+    reason = f"best of {state.iteration} looks, ended because {state.stop.value}"
+    return Found(None if best is None else best[1], reason, spent, seconds)
+
+
+def _bubble_slope(r2: float, d2: float, r3: float, d3: float, slope3: float) -> float:
+    """The derivative in s of (D3) where d3 = s (r2 - d2) and r3 has derivative slope3, (E5).
+
+    Where (D3) is zero its square is climbed instead, on the scale of r2 - d2.
+    """
+    reach, span = r2 - d2, d2 + d3
+    squared = (d2 * (r3**2 - d3**2) + d3 * (r2**2 - d2**2)) / span
+    growth = d2 * (2 * r3 * slope3 - 2 * d3 * reach) + reach * (r2**2 - d2**2)
+    return (growth - squared * reach) / span / (2 * (np.sqrt(squared) if squared > 0 else reach))
+
+
+def _excess(task: Task, ball: Measured) -> float:
+    """What Algorithm 1 climbs: the radius less the distance."""
+    return ball.radius - task.distance(ball.point)
+
+
+def _away(point: Tensor, x: Tensor) -> Tensor:
+    """The gradient of |point - x|; zero where they meet, which is among its subgradients."""
+    offset = point - x
+    length = float(offset.norm())
+    return offset / length if length > 0 else torch.zeros_like(offset)
+
+
+def _domain_of(task: Task) -> Callable[[Tensor], Tensor]:
+    """The box; in free space the ball beyond which no radius that n draws can reach would cover x1."""
+    if task.smoothed.domain is not None:
+        return confined(*task.smoothed.domain)
+    agreed = np.zeros(task.smoothed.num_classes, np.int64)
+    agreed[task.label] = task.draws
+    rivals = task.read(agreed)
+    return within(task.x.double(), max(0.0, cohen_radius(rivals.p_a, rivals.p_b, task.smoothed.sigma)))
+
+
+def _normal(stream: Stream, like: Tensor) -> Tensor:
+    out = torch.empty((1, *like.shape), dtype=torch.float64)
+    NormalDraws(stream, out[0]).fill(out)
+    return out[0]

@@ -1,0 +1,183 @@
+"""(F2) by simulation: coverage on regions whose gradient is known, in low and high dimension."""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, norm
+
+from doublebubble.bounds import GradientTest, HalfMoments, Votes, design_test, lead_gradient_bound, vote_weights
+from doublebubble.bounds.cumulant import cumulant
+from doublebubble.bounds.gradient import expected_square, largest_lead_gradient
+from doublebubble.errors import SettingError
+from doublebubble.types import Floats
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Votes that depend on two coordinates: B where z1 > a (and where z1 < -a, for a slab), C where z2 > b, else A."""
+
+    a: float
+    b: float
+    slab: bool = False
+
+    def level(self, z1: Floats, z2: Floats) -> Floats:
+        rival = (np.abs(z1) if self.slab else z1) > self.a
+        return np.where(rival, 2.0, np.where(z2 > self.b, 1.0, 0.0))
+
+    @property
+    def votes(self) -> Votes:
+        rival = (2 if self.slab else 1) * float(norm.sf(self.a))
+        return Votes(rival + (1 - rival) * float(norm.sf(self.b)), rival)
+
+    @property
+    def gradient(self) -> float:
+        along = 0.0 if self.slab else norm.pdf(self.a) * (1 + norm.cdf(self.b))
+        return float(np.hypot(along, norm.pdf(self.b) * (1 - self.votes.rival)))
+
+
+HALF_SPACE = Regions(0.6, inf)
+SLAB = Regions(1.6, inf, slab=True)
+THREE = Regions(0.5, 1.0)
+
+
+def half_means(regions: Regions, n: int, offset: float, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return two coordinates of one half mean, and the standard deviation of each of its other coordinates."""
+    z1, z2 = rng.standard_normal((2, n))
+    w = regions.level(z1, z2) - offset
+    return float(w @ z1) / n, float(w @ z2) / n, sqrt(float(w @ w)) / n
+
+
+def moments(regions: Regions, test: GradientTest, dims: list[int], rng: np.random.Generator) -> list[HalfMoments]:
+    """Draw what the bound sees, from its exact distribution: noise outside the two coordinates is Gaussian."""
+    x1, y1, sd1 = half_means(regions, test.n1, test.offset, rng)
+    x2, y2, sd2 = half_means(regions, test.n2, test.offset, rng)
+    result = []
+    for dim in dims:
+        along, across = rng.standard_normal(), rng.chisquare(dim - 3) if dim > 3 else 0.0
+        size = rng.chisquare(dim - 2) if dim > 2 else 0.0
+        dot = x1 * x2 + y1 * y2 + (sd1 * sd2 * sqrt(size) * along if dim > 2 else 0.0)
+        norm2 = x2 * x2 + y2 * y2 + (sd2 * sd2 * (along**2 + across) if dim > 2 else 0.0)
+        result.append(HalfMoments(dot, sqrt(x1 * x1 + y1 * y1 + sd1 * sd1 * size), sqrt(norm2)))
+    return result
+
+
+@pytest.mark.parametrize("regions", [HALF_SPACE, SLAB, THREE], ids=["half-space", "slab", "three"])
+@pytest.mark.parametrize(("n", "repetitions"), [(1_000, 300), (10_000, 200), (100_000, 60)])
+def test_misses_are_no_more_frequent_than_alpha(regions: Regions, n: int, repetitions: int) -> None:
+    rng = np.random.default_rng(n + repetitions)
+    dims = [2, 784, 3072]
+    misses = dict.fromkeys(dims, 0)
+    for _ in range(repetitions):
+        guess = regions.gradient * rng.uniform(0.5, 1.5)  # fixed before the draws, and not well chosen
+        test = design_test(n, int(rng.choice(dims)), ALPHA, regions.votes, guess)
+        for dim, seen in zip(dims, moments(regions, test, dims, rng), strict=True):
+            misses[dim] += lead_gradient_bound(seen, test, ALPHA, regions.votes) < regions.gradient
+    for dim in dims:
+        assert binomtest(misses[dim], repetitions, ALPHA, alternative="greater").pvalue > 1e-4, (dim, misses[dim])
+
+
+@pytest.mark.parametrize(("dim", "limit"), [(10, 0.035), (784, 0.04), (3072, 0.045)])
+def test_the_bound_is_close_at_full_size(dim: int, limit: float) -> None:
+    """Mean excess over the true gradient at n = 1e5 and the part of alpha = 0.001 that it would get."""
+    rng = np.random.default_rng(dim)
+    for regions in (HALF_SPACE, THREE):
+        test = design_test(100_000, dim, 2.5e-4, regions.votes, 0.9 * regions.gradient)
+        bounds = [
+            lead_gradient_bound(moments(regions, test, [dim], rng)[0], test, 2.5e-4, regions.votes) for _ in range(20)
+        ]
+        assert 0 < np.mean(bounds) / regions.gradient - 1 < limit
+
+
+def test_a_vector_added_in_a_box_shifts_the_target() -> None:
+    """In R^2, with real draws: the bound is on |mean + eta|, and misses no more often than alpha."""
+    rng = np.random.default_rng(3)
+    eta = np.array([-0.3, 0.1])
+    target = float(np.hypot(2 * norm.pdf(HALF_SPACE.a) + eta[0], eta[1]))
+    test = design_test(4_000, 2, ALPHA, HALF_SPACE.votes, target)
+    misses, bounds = 0, []
+    for _ in range(200):
+        x1, y1, _ = half_means(HALF_SPACE, test.n1, test.offset, rng)
+        x2, y2, _ = half_means(HALF_SPACE, test.n2, test.offset, rng)
+        g1, g2 = np.array([x1, y1]) + eta, np.array([x2, y2]) + eta
+        seen = HalfMoments(float(g1 @ g2), float(np.hypot(*g1)), float(np.hypot(*g2)))
+        bounds.append(lead_gradient_bound(seen, test, ALPHA, HALF_SPACE.votes, shift=float(np.hypot(*eta))))
+        misses += bounds[-1] < target
+    assert binomtest(misses, 200, ALPHA, alternative="greater").pvalue > 1e-4
+    assert np.mean(bounds) < 1.25 * target < 2 * norm.pdf(HALF_SPACE.a)
+
+
+def test_the_exponential_inequality_itself() -> None:
+    """E exp(-lam g1.g2 - n2 kappa) <= (1 - c lam x^2/n1 + psi)^n1, small n, where the expectation can be estimated."""
+    rng = np.random.default_rng(8)
+    n, lam, c, offset, reps = 20, 6.0, 1.1, 0.8, 200_000
+    z = rng.standard_normal((2, reps, n))
+    g1, g2 = ((np.where(z > HALF_SPACE.a, 2.0, 0.0) - offset) * z).mean(axis=2)
+    psi2 = np.array([cumulant(s, offset, *HALF_SPACE.votes) for s in np.linspace(0, 2, 401)])
+    s2 = lam * np.abs(g1) / n
+    assert s2.max() < 2
+    above = psi2[np.ceil(s2 * 200).astype(int)]
+    x = HALF_SPACE.gradient
+    value = np.exp(-lam * g1 * g2 - n * (c * above + c - 1 - np.log(c)))
+    ceiling = (1 - c * lam * x * x / n + cumulant(c * lam * x / n, offset, *HALF_SPACE.votes)) ** n
+    assert value.mean() - 4 * value.std() / sqrt(reps) < ceiling
+    assert value.mean() > 0.3 * ceiling
+
+
+def test_weights_have_the_gradient_of_the_lead_as_mean() -> None:
+    weights = vote_weights(5, 2, [0, 4], 0.25)
+    assert weights.tolist() == [1.75, 0.75, -0.25, 0.75, 1.75]
+    for rival in ([], [2], [7], [-1]):
+        with pytest.raises(SettingError, match="rival"):
+            vote_weights(5, 2, rival, 0.25)
+
+
+def test_more_of_anything_bad_raises_the_bound() -> None:
+    votes, seen = Votes(0.3, 0.2), HalfMoments(0.16, 0.45, 0.45)
+    test = design_test(20_000, 784, 1e-3, votes, 0.4)
+    base = lead_gradient_bound(seen, test, 1e-3, votes)
+    assert lead_gradient_bound(seen._replace(dot=0.17), test, 1e-3, votes) > base
+    assert lead_gradient_bound(seen._replace(norm1=0.6), test, 1e-3, votes) > base
+    assert lead_gradient_bound(seen, test, 1e-4, votes) > base
+    assert lead_gradient_bound(seen, test, 1e-3, Votes(0.4, 0.3)) >= base
+    assert lead_gradient_bound(seen._replace(dot=-5.0), test, 1e-3, votes) < 0.01
+    assert lead_gradient_bound(seen._replace(dot=5.0), test, 1e-3, votes) == largest_lead_gradient(votes)
+
+
+def test_bounds_on_votes_can_only_loosen() -> None:
+    """A gradient cannot exceed that of two half-spaces of the masses given."""
+    for votes in (Votes(0.02, 0.01), Votes(0.5, 0.5), Votes(0.9, 0.3), Votes(1.0, 1.0)):
+        assert largest_lead_gradient(votes) <= sqrt(2 / np.pi) * (1 + 1e-12)
+        assert largest_lead_gradient(votes) >= largest_lead_gradient(Votes(votes.not_a / 2, votes.rival / 2))
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.05, 0.3, 5.0])
+@pytest.mark.parametrize("n", [10, 1_000, 1_000_000])
+@pytest.mark.parametrize("votes", [Votes(0.3, 0.2), Votes(1e-6, 1e-7), Votes(0.95, 0.04), Votes(0.0, 0.0)])
+def test_designs_are_always_usable(gamma: float, n: int, votes: Votes) -> None:
+    test = design_test(n, 3072, 1e-4, votes, gamma)
+    assert test.n1 + test.n2 == n
+    norm1 = sqrt(expected_square(test.offset, test.n1, 3072, votes, gamma))
+    bound = lead_gradient_bound(HalfMoments(gamma * gamma, norm1, norm1), test, 1e-4, votes)
+    assert 0 <= bound <= largest_lead_gradient(votes)
+
+
+@pytest.mark.parametrize(
+    ("seen", "test", "alpha", "votes"),
+    [
+        (HalfMoments(float("nan"), 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, Votes(0.1, 0.1)),
+        (HalfMoments(0, -1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, Votes(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(0, 5, 0.5, 1.0), 0.1, Votes(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 1.5, 1.0), 0.1, Votes(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 0.0), 0.1, Votes(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0, 0.0), 0.1, Votes(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.0, Votes(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, Votes(0.1, 1.1)),
+    ],
+)
+def test_impossible_arguments_are_refused(seen: HalfMoments, test: GradientTest, alpha: float, votes: Votes) -> None:
+    with pytest.raises(SettingError, match="expected"):
+        lead_gradient_bound(seen, test, alpha, votes)
