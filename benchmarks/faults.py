@@ -134,7 +134,8 @@ def disturb(process: int, out: Path, inputs: int, rng: random.Random, seconds: f
         when = f"at {target} records"
     if kill_worker and (workers := ray_workers(process)):
         os.kill(rng.choice(workers), signal.SIGKILL)
-        until(lambda: lines(out) >= min(inputs, lines(out) + 5), process)
+        enough = min(inputs, lines(out) + rng.randint(1, 30))
+        until(lambda: lines(out) >= enough, process)
         when += ", a worker first"
     os.kill(process, signal.SIGKILL)
     return f"{when}: {'killed' if wait_for(process) < 0 else 'had ended'} with {lines(out)} of {inputs} records"

@@ -76,6 +76,12 @@ def test_failures_at_the_start_are_kept_once_an_input_succeeds(tmp_path: Path) -
     assert [record.status for record in seen] == ["failed"] * 4 + ["certified"]
 
 
+def test_many_failures_in_a_row_are_recorded_once_an_input_succeeded(tmp_path: Path) -> None:
+    seen = run(tmp_path, FakeCertifier(poisoned=range(4, 14)), range(16))
+    assert [record.index for record in seen] == list(range(16))
+    assert sum(record.status == "failed" for record in seen) == 10
+
+
 def test_a_short_run_may_fail_altogether_and_a_resumed_one_later(tmp_path: Path) -> None:
     assert [record.status for record in run(tmp_path / "short", FakeCertifier(poisoned=[0, 1]), [0, 1])] == [
         "failed"

@@ -14,7 +14,7 @@ from doublebubble.engines.base import Engine, Failure, Outcome, Recipe, Task, ex
 from doublebubble.engines.job import Job, make_job
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError, RunError, SettingError
-from doublebubble.runs.digests import device_kind
+from doublebubble.runs.digests import device_kind, software_versions
 from doublebubble.runs.store import RunStore, read_run
 from tests.engines.centroids import make
 from tests.runs.samples import certificate
@@ -92,11 +92,13 @@ def test_lost_workers_are_replaced_and_only_what_kills_them_is_given_up(
     assert failures == {5: "its worker died while certifying it alone, 1 times", 8: "input 8: expected finite values"}
 
 
-def test_a_worker_on_another_kind_of_device_is_refused(tmp_path: Path) -> None:
+def test_a_worker_of_another_kind_is_refused(tmp_path: Path) -> None:
     threads = torch.get_num_threads()
     try:
-        with pytest.raises(RunError, match=r"has the device 'cpu .*', the run's is 'cpu PDP-11'"):
-            _Worker().build(recipe(tmp_path), "cpu PDP-11")
+        with pytest.raises(RunError, match=r"has device 'cpu .*', the run's is 'cpu PDP-11'"):
+            _Worker().build(recipe(tmp_path), "cpu PDP-11", software_versions())
+        with pytest.raises(RunError, match=r"has torch '.*', the run's is '0\.4'"):
+            _Worker().build(recipe(tmp_path), CPU, {**software_versions(), "torch": "0.4"})
     finally:
         torch.set_num_threads(threads)
 

@@ -24,7 +24,7 @@ from torch import nn
 
 from doublebubble.engines.base import CertifiesMany, Failure, Outcome, Recipe, Task, certify_group
 from doublebubble.errors import RunError, SettingError
-from doublebubble.runs.digests import device_kind
+from doublebubble.runs.digests import device_kind, software_versions
 
 _Actor = Any  # ray makes the methods of its handles at run time
 
@@ -38,12 +38,14 @@ class _Worker:
     def __init__(self) -> None:
         self._certifier: CertifiesMany | None = None
 
-    def build(self, recipe: Recipe, device: str) -> None:
-        """Make the certifier; a machine of another kind would give other votes and is refused."""
+    def build(self, recipe: Recipe, device: str, versions: dict[str, str]) -> None:
+        """Make the certifier; another kind of device or other software could give other votes and is refused."""
         torch.set_num_threads(1)
-        found = device_kind(torch.device(recipe.device))
-        if found != device:
-            raise RunError(f"the worker on {socket.gethostname()} has the device {found!r}, the run's is {device!r}")
+        found = {"device": device_kind(torch.device(recipe.device)), **software_versions()}
+        for name, expected in {"device": device, **versions}.items():
+            if found[name] != expected:
+                host = socket.gethostname()
+                raise RunError(f"the worker on {host} has {name} {found[name]!r}, the run's is {expected!r}")
         self._certifier = recipe.build()
 
     def certify(self, tasks: list[Task]) -> list[Outcome]:
@@ -89,6 +91,7 @@ class RayEngine:
             raise SettingError(f"workers: expected at least 1, got {workers}")
         self._recipe = recipe
         self._device = device
+        self._versions = software_versions()
         self._workers = workers
         self._address = address
         self._gpus = gpus_per_worker
@@ -136,7 +139,7 @@ class RayEngine:
             raise RunError(f"ray: the model cannot be sent to other processes ({error})") from error
         actors = [self._actor() for _ in range(self._workers)]
         try:
-            _answers([actor.build.remote(self._shared, self._device) for actor in actors])
+            _answers([actor.build.remote(self._shared, self._device, self._versions) for actor in actors])
         except RayActorError as error:
             reason = str(error).strip().splitlines()[-1].strip()
             raise RunError(
@@ -149,7 +152,7 @@ class RayEngine:
         for _ in range(ATTEMPTS):
             actor = self._actor()
             try:
-                _answers([actor.build.remote(self._shared, self._device)])
+                _answers([actor.build.remote(self._shared, self._device, self._versions)])
             except RayActorError:
                 continue
             return _Slot(actor)

@@ -1,14 +1,19 @@
 """Fingerprints of what a run's numbers depend on: the model, the data, the software, the kind of device."""
 
+import functools
 import hashlib
 import inspect
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.fx import GraphModule
 from torch.jit import ScriptModule
+
+_NO_NUMBERS = {"__main__.py", "audit", "cli", "report", "reproduce", "training"}
+"""What is left out of the package's own digest: it reads certificates or makes models, and changes no record."""
 
 
 def model_digest(model: nn.Module) -> str:
@@ -39,16 +44,25 @@ def data_digest(inputs: Tensor, labels: Tensor) -> str:
 
 
 def software_versions() -> dict[str, str]:
-    """The versions that can change a number."""
-    names = ("doublebubble", "torch", "numpy", "scipy")
-    return {"python": ".".join(platform.python_version_tuple()[:2]), **{name: _version(name) for name in names}}
+    """The versions that can change a number; this package's own goes down to its source."""
+    found = {name: version(name) for name in ("torch", "numpy", "scipy")}
+    return {"python": ".".join(platform.python_version_tuple()[:2]), "doublebubble": _own_version(), **found}
 
 
-def _version(name: str) -> str:
+@functools.cache
+def _own_version() -> str:
+    """The version and a digest of the modules that certify: two trees of one version number may still differ."""
+    root = Path(__file__).parents[1]
+    total = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root)
+        if name.parts[0] not in _NO_NUMBERS:
+            total.update(f"|{name.as_posix()}|".encode() + path.read_bytes())
     try:
-        return version(name)
+        number = version("doublebubble")
     except PackageNotFoundError:  # run from a source tree that was not installed
-        return "not installed"
+        number = "0"
+    return f"{number}+{total.hexdigest()[:12]}"
 
 
 def device_kind(device: torch.device) -> str:
