@@ -81,7 +81,7 @@ def recipe(marker: Path) -> DeadlyRecipe:
 def test_lost_workers_are_replaced_and_only_what_kills_them_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("doublebubble.engines.ray.ATTEMPTS", 1)
+    monkeypatch.setattr("doublebubble.engines.ray.ATTEMPTS", 2)  # input 11 may die once while alone
     groups = in_groups((Task(index, torch.zeros(1), 1) for index in range(16)), 3)
     found: dict[int, Outcome] = {}
     for outcome in RayEngine(recipe(tmp_path / "marker"), CPU, workers=2).outcomes(groups):
@@ -89,7 +89,7 @@ def test_lost_workers_are_replaced_and_only_what_kills_them_is_given_up(
         found[outcome.index] = outcome
     assert sorted(found) == list(range(16))
     failures = {index: outcome.error for index, outcome in found.items() if isinstance(outcome, Failure)}
-    assert failures == {5: "its worker died while certifying it alone, 1 times", 8: "input 8: expected finite values"}
+    assert failures == {5: "its worker died while certifying it alone, 2 times", 8: "input 8: expected finite values"}
 
 
 def test_a_worker_of_another_kind_is_refused(tmp_path: Path) -> None:
