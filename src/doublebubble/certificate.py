@@ -47,7 +47,8 @@ class Certificate:
 
     `radius` belongs to the plan that was fixed before the certify draws and is the number to rely on. `radii[m]` is
     what method m alone certifies at level alpha; their maximum is not a certificate. `guarantee` says in which sense
-    all of them hold, at confidence 1 - alpha for this input.
+    all of them hold, at confidence 1 - alpha for this input. `counts` are the votes of the select draws and, where
+    certify draws were made at the input itself, of those (`input`).
     """
 
     index: int

@@ -13,7 +13,7 @@ from doublebubble.bounds.gradient import expected_square, largest_lead_gradient
 from doublebubble.errors import SettingError
 from doublebubble.types import Floats
 
-ALPHA = 0.05
+ALPHA = 0.01  # small, so that an error in the exponent shows as many times alpha
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,33 @@ def test_the_exponential_inequality_itself() -> None:
     ceiling = (1 - c * lam * x * x / n + cumulant(c * lam * x / n, offset, *HALF_SPACE.votes)) ** n
     assert value.mean() - 4 * value.std() / sqrt(reps) < ceiling
     assert value.mean() > 0.3 * ceiling
+
+
+def slow_psi(s: float, offset: float, q: float) -> float:
+    """Two tails of equal height, by sorting: the complement as rival, weights -offset and 2 - offset."""
+    z = np.linspace(-11, 11, 44001)
+    mass = norm.pdf(z) * (z[1] - z[0])
+    h = np.exp(s * (2 - offset) * z) - np.exp(-s * offset * z) - 2 * s * z
+    order = np.argsort(-h)
+    filled = np.minimum(mass[order], np.maximum(0, q - np.cumsum(mass[order]) + mass[order]))
+    return float(np.expm1((s * offset) ** 2 / 2) + filled @ np.maximum(h[order], 0))
+
+
+@pytest.mark.parametrize("shift", [None, 0.2])
+@pytest.mark.parametrize(("offset", "tilt"), [(0.1, 1.05), (0.4, 0.9), (1.0, 1.02)])
+def test_it_is_the_largest_norm_that_the_proof_leaves(offset: float, tilt: float, shift: float | None) -> None:
+    """Markov's inequality written out at the bound, with psi by sorting: nothing is left over, nothing is missing."""
+    n1, n2, lam, q, alpha, seen = 4_000, 6_000, 300.0, 0.15, 1e-3, HalfMoments(0.05, 0.3, 0.25)
+    x = lead_gradient_bound(seen, GradientTest(n1, n2, offset, lam, tilt), alpha, Votes(q, q), shift)
+    psi2 = slow_psi(lam * seen.norm1 / n2, offset, q)
+    if shift is None:
+        log_value = -lam * seen.dot - n2 * (tilt * (1 + psi2) - 1 - np.log(tilt))
+        log_mean = n1 * np.log(1 - tilt * lam * x * x / n1 + slow_psi(tilt * lam * x / n1, offset, q))
+    else:
+        log_value = -lam * seen.dot - n2 * psi2
+        log_mean = -lam * x * x + n1 * slow_psi(lam * x / n1, offset, q)
+    assert log_value == pytest.approx(log_mean - np.log(alpha), rel=1e-3)
+    assert x < largest_lead_gradient(Votes(q, q))
 
 
 def test_weights_have_the_gradient_of_the_lead_as_mean() -> None:

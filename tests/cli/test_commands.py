@@ -12,6 +12,8 @@ import pytest
 import doublebubble
 from doublebubble.cli import main
 from doublebubble.data.download import SOURCES, Source
+from doublebubble.training import EpochMetrics, loop
+from doublebubble.training.metrics import append_metrics
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -112,3 +114,17 @@ def test_help_does_not_wait_for_torch() -> None:
     script = f"{bare}; sys.modules['doublebubble'] = package; import doublebubble.cli; sys.exit('torch' in sys.modules)"
     folder = str(Path(doublebubble.__file__).parent)
     assert subprocess.run([sys.executable, "-c", script, folder], check=False).returncode == 0
+
+
+def test_an_interruption_says_what_is_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(folder: Path, metrics: EpochMetrics) -> None:
+        append_metrics(folder, metrics)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "append_metrics", interrupted)
+    code, out, _ = run(capsys, "train", "--sigma", "0.25", "--epochs", "2", "--out", str(tmp_path / "m"))
+    assert code == 1
+    assert "holds the best model so far; the same command goes on from the last epoch" in out
+    assert (tmp_path / "m" / "model.safetensors").exists()

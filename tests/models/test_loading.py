@@ -244,9 +244,29 @@ def test_an_exported_program_with_pickled_code_is_refused(tmp_path: Path, model:
         load(path)
     export(model, path)
     rewrite(path, data__aotinductor__model__model_dot_so=b"elf")
-    with pytest.raises(CheckpointError, match=r"model\.so is a program"):
+    with pytest.raises(CheckpointError, match=r"model\.so is no part of a network"):
+        load(path)
+    export(model, path)
+    rewrite(path, data__constants__custom_obj_0=b"?")
+    with pytest.raises(CheckpointError, match="custom_obj_0 is no part of a network"):
+        load(path)
+    export(model, path)
+    rewrite(path, data__sample_inputs__MODEL_dot_PT=buffer.getvalue())
+    with pytest.raises(CheckpointError, match="it holds two files of one name"):
         load(path)
     assert not victim.exists()
+
+
+def test_a_damaged_exported_file_is_named(tmp_path: Path, model: Normalised) -> None:
+    path = tmp_path / "m.pt2"
+    export(model, path)
+    rewrite(path, models__model_dot_json=b'{"graph_module": ')
+    with pytest.raises(CheckpointError, match=r"m\.pt2: is damaged"):
+        load(path)
+    export(model, path)
+    rewrite(path, models__model_dot_json=b"{}")
+    with pytest.raises(CheckpointError, match=r"m\.pt2: cannot be loaded as an exported program"):
+        load(path)
 
 
 def test_timm_by_name(tmp_path: Path, model: Normalised, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ class _PlainLines:
 
 class _LiveBar:
     def __init__(self, progress: Progress, epochs: int) -> None:
-        self._progress, self._epochs = progress, epochs
+        self._progress, self._epochs, self._held = progress, epochs, ""
         self._task = progress.add_task("training", total=None)
 
     def started(self, epochs_done: int, steps_per_epoch: int) -> None:
@@ -57,9 +57,11 @@ class _LiveBar:
         self._progress.update(self._task, total=self._epochs * steps_per_epoch, completed=done)
 
     def stepped(self, epoch: int, loss: float) -> None:
-        self._progress.update(self._task, advance=1, description=f"epoch {epoch}/{self._epochs}, loss {loss:.3f}")
+        description = f"epoch {epoch}/{self._epochs}, loss {loss:.3f}{self._held}"
+        self._progress.update(self._task, advance=1, description=description)
 
     def finished_epoch(self, metrics: EpochMetrics) -> None:
+        self._held = "" if metrics.noisy_accuracy is None else f", noisy accuracy {metrics.noisy_accuracy:.3f}"
         self._progress.console.print(epoch_line(metrics, self._epochs))
 
 

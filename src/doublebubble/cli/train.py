@@ -6,14 +6,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-_EXAMPLE = """Train a classifier that keeps its mind under Gaussian noise.
-
-Without further options the recipe is the one published for the data set and method. The same command again
-resumes a run that was interrupted, exactly.
-
-Example: [bold]doublebubble train --dataset mnist --arch lenet --sigma 0.5 --method gaussian --out mnist-0.5[/bold]
-"""
-
 _RECIPE = "Recipe (default: as published for the data set and method)"
 
 
@@ -48,9 +40,16 @@ def train(
     gamma: Annotated[float | None, typer.Option(help="MACER: hinge.", rich_help_panel=_RECIPE)] = None,
     beta: Annotated[float | None, typer.Option(help="MACER: inverse temperature.", rich_help_panel=_RECIPE)] = None,
 ) -> None:
-    """Train; the docstring shown to users is above."""
+    """Train a classifier that keeps its mind under Gaussian noise.
+
+    Without further options the recipe is the one published for the data set and method. The same command again resumes
+    a run that was interrupted, exactly.
+
+    Example: [bold]doublebubble train --dataset mnist --arch lenet --sigma 0.5 --method gaussian --out mnist-0.5[/bold]
+    """
     from doublebubble.cli.progress import training_progress
     from doublebubble.data import load_dataset
+    from doublebubble.models.checkpoints import CARD
     from doublebubble.training import accuracies_on_test, default_device, preset
     from doublebubble.training import train as run
 
@@ -83,12 +82,8 @@ def train(
         with training_progress(console, settings.epochs) as observer:
             run(settings, data, out, observer, resume)
     except KeyboardInterrupt:
-        console.print(
-            f"interrupted: {out} holds the best model so far; the same command goes on from there", markup=False
-        )
+        kept = "holds the best model so far" if (out / CARD).exists() else "holds no model yet"
+        console.print(f"interrupted: {out} {kept}; the same command goes on from the last epoch", markup=False)
         raise typer.Exit(1) from None
     clean, noisy = accuracies_on_test(out, data_dir)
     console.print(f"{out}: on the test images accuracy {clean:.4f}, under noise {noisy:.4f}", markup=False)
-
-
-train.__doc__ = _EXAMPLE

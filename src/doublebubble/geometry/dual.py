@@ -16,7 +16,7 @@ from doublebubble.geometry.rounding import fold_sum, levels
 from doublebubble.types import Floats
 
 UNIT = 2.0**-52  # twice the unit roundoff: the other half pays for rounding in the bound itself
-TINY = 2.0**-1000  # more than every underflow together, before it is multiplied
+TINY = 2.0**-960  # more than 2^60 underflows together, before they are multiplied
 LEAST_LEADING = 1e-6  # in R^d, 1 - s may not be smaller
 
 

@@ -10,11 +10,12 @@ from doublebubble.geometry.box import Box
 from doublebubble.geometry.dual import LEAST_LEADING, Dual
 from doublebubble.types import Floats
 
-_GAP = 1e-9  # stop when the duality gap is this part of the scale, and
-_RESIDUAL = 1e-6  # stationarity holds to this part of it
-_STEPS = 60  # Newton steps; about 15 are usual
-_FALL = 0.03  # the barrier falls to this part of itself once a step lands near the central path
-_INSIDE = 0.995  # part of the way to the edge of the feasible set that one step may go
+_GAP = 1e-9  # in a box, stop when the duality gap is this part of the scale
+_FREE_GAP = 1e-12  # in R^d, where steps cost next to nothing
+_RESIDUAL = 1e-6  # also: stationarity must hold to this part of it
+_STEPS = 60  # Newton steps; 10 to 20 are usual
+_FALL = 0.1  # the barrier falls to this part of itself once a step lands near the central path
+_INSIDE = 0.9  # part of the way to the edge of the feasible set that one step may go
 
 
 class Rows:
@@ -60,20 +61,21 @@ def best_multipliers(dual: Dual) -> tuple[Floats, Floats | None]:
     if dual.box.free:
         R: Floats = np.asarray(np.linalg.qr(dual.c.T, mode="r"))  # the same distances in at most m dimensions
         everywhere = Box(np.full(len(R), -np.inf), np.full(len(R), np.inf))
-        return _ascend(Rows(np.ascontiguousarray(R.T), k, e, everywhere, LEAST_LEADING * 1.000001), np.inf), None
+        rows = Rows(np.ascontiguousarray(R.T), k, e, everywhere, LEAST_LEADING * 1.000001)
+        return _ascend(rows, np.inf, _FREE_GAP), None
     enough = 1.001 * dual.farthest_squared[1]
     rows = Rows(dual.c, k, e, dual.box, 0.0)
-    lam = _ascend(rows, enough)
+    lam = _ascend(rows, enough, _GAP)
     a, b, y = dual.box.below, dual.box.above, rows.y
     chord = float(np.einsum("j,j->", a, y) + np.einsum("j,j->", b, y) - np.einsum("j,j->", a, b))
     if max(float(np.einsum("j,j->", y, y)), float(np.max(k + 2.0 * np.einsum("ij,j->i", dual.c, y)))) <= chord:
         return lam, y
     ends = float(np.einsum("j,j->", a, b))
     rows = Rows(np.vstack([dual.c, -0.5 * (a + b)]), np.append(k, ends), np.append(e, 1.0), dual.box, 0.0)
-    return _ascend(rows, enough)[:-1], rows.y
+    return _ascend(rows, enough, _GAP)[:-1], rows.y
 
 
-def _ascend(rows: Rows, enough: float) -> Floats:
+def _ascend(rows: Rows, enough: float, least_gap: float) -> Floats:
     """A primal-dual interior-point method in the multipliers alone; each step costs O(m^2 d). Leaves y in rows.
 
     v = (mu, q - floor) stays positive, z are its multipliers. Stops early once the function exceeds `enough`: it is
@@ -88,7 +90,7 @@ def _ascend(rows: Rows, enough: float) -> Floats:
     for _ in range(_STEPS):
         gap, slopes = float(v @ z), rows.slopes()
         residual = float(np.max(np.abs(slopes + z @ T)))
-        if enough < G or (gap <= _GAP * scale and residual <= _RESIDUAL * scale):
+        if enough < G or (gap <= least_gap * scale and residual <= _RESIDUAL * scale):
             break
         if residual * max(1.0, float(np.max(v))) <= max(3.0 * gap, _RESIDUAL * scale):  # else the path is not near
             eps = _FALL * gap / (m + 1)
@@ -102,9 +104,12 @@ def _ascend(rows: Rows, enough: float) -> Floats:
         dv = T @ step
         dz = eps / v - z - z / v * dv
         new, G = _search_line(rows, v, dv, G, eps, 1e-4 * float(ascent @ step))
-        if new is None:
-            break
-        v, z = new, z + _reach(z, dz) * dz
+        if new is None:  # the path was lost: back to a smoother barrier
+            eps *= 10.0
+            z = eps / v
+            rows.value(v[:m], v[m] + rows.floor)
+        else:
+            v, z = new, z + _reach(z, dz) * dz
     rows.value(v[:m], v[m] + rows.floor)
     return v[:m]
 

@@ -26,6 +26,9 @@ _OPERATOR = re.compile(
 _SYMBOL = re.compile(r"Symbol\('[su]\d+'(, (positive|nonnegative|integer)=(True|False))*\)")
 _WORD = re.compile(r"symbol|Integer|Add|Mul|Pow|Max|Min|Mod|FloorDiv|CleanDiv|int_oo|oo")
 _GUARD = re.compile(r"L(\[('\w+'|\d+)\])+\.size\(\)\[\d+\] *(==|!=|<=|>=|<|>) *\d+")
+_PLAIN_MEMBER = re.compile(
+    r"data/(weights/weight|constants/tensor)_\d+|archive_\w+|byteorder|version|\.data/\w+|extra/.*"
+)
 _CONTAINERS = {None, "builtins.tuple", "builtins.list", "builtins.dict"}
 
 
@@ -87,23 +90,27 @@ def load_export(path: Path) -> nn.Module:
 
 
 def _first_danger(path: Path) -> str | None:
-    with zipfile.ZipFile(path) as archive:
-        return next(_dangers(archive), None)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return next(_dangers(archive), None)
+    except (ValueError, KeyError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"{path}: is damaged ({first_line(error)})") from error
 
 
 def _dangers(archive: zipfile.ZipFile) -> Iterator[str]:
-    for full in archive.namelist():
-        name = full.split("/", 1)[-1]
-        if "aotinductor" in name or name.endswith((".so", ".py", ".pkl")):
-            yield f"{name} is a program"
-        elif "/custom_obj" in name or "/opaque_obj" in name:
-            yield f"{name} is an object of its own class"
-        elif name.endswith(".pt"):
+    """Every member must be of a kind known to be data, and what it says must be what a network needs."""
+    members = [full.split("/", 1)[-1].lower() for full in archive.namelist()]  # torch finds members whatever their case
+    if len(set(members)) != len(members):
+        yield "it holds two files of one name"
+    for full, name in zip(archive.namelist(), members, strict=True):
+        if name.endswith(".pt"):
             yield from _unsafe_pickle(name, archive.read(full))
-        elif name.startswith(("models/", "serialized_exported_program")):
+        elif re.fullmatch(r"models/[\w-]+\.json", name):
             yield from _unsafe_program(json.loads(archive.read(full)))
-        elif name.endswith("_config.json"):
+        elif re.fullmatch(r"data/(weights|constants)/[\w-]+_config\.json", name):
             yield from _unsafe_payloads(archive, full)
+        elif not _PLAIN_MEMBER.fullmatch(name):
+            yield f"{name} is no part of a network"
 
 
 def _unsafe_pickle(name: str, content: bytes) -> Iterator[str]:
@@ -116,11 +123,14 @@ def _unsafe_pickle(name: str, content: bytes) -> Iterator[str]:
 
 
 def _unsafe_payloads(archive: zipfile.ZipFile, config: str) -> Iterator[str]:
-    folder = config.rsplit("/", 1)[0]
-    for payload in json.loads(archive.read(config)).get("config", {}).values():
+    """Weights and constants are raw bytes, or else pickles of tensors alone."""
+    folder, there = config.rsplit("/", 1)[0], set(archive.namelist())
+    for payload in json.loads(archive.read(config))["config"].values():
         path = f"{folder}/{payload['path_name']}"
-        if payload.get("use_pickle") or path not in archive.namelist():
-            yield from _unsafe_pickle(payload["path_name"], archive.read(path) if path in archive.namelist() else b"?")
+        if path not in there:
+            yield f"{payload['path_name']} is named but not there"
+        elif payload["use_pickle"]:
+            yield from _unsafe_pickle(payload["path_name"], archive.read(path))
 
 
 def _unsafe_program(tree: object) -> Iterator[str]:

@@ -15,12 +15,12 @@ from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import certified_radius
 from doublebubble.protocols.ball import certified_ball
-from doublebubble.search.plan import BallPlan, Plan, Proposal
+from doublebubble.search.plan import CENTRE, BallPlan, Plan, Proposal
 from doublebubble.search.propose import propose
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
-from doublebubble.types import ABSTAIN, Guarantee, Method
+from doublebubble.types import ABSTAIN, Counts, Guarantee, Method
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,10 @@ def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, items: Seq
             "geometry": time.perf_counter() - start,
         }
         draws = {"select": config.n0, "certify": sum(timed.tally.n for timed in certified.values())}
-        certificates.append(
-            _certificate(smoothed, config, item, proposal, selected[number].tally, outcomes, draws, seconds)
-        )
+        counts = {"select": selected[number].tally.counts}
+        if CENTRE in certified:
+            counts["input"] = certified[CENTRE].tally.counts
+        certificates.append(_certificate(smoothed, config, item, proposal, counts, outcomes, draws, seconds))
     return certificates
 
 
@@ -125,7 +126,7 @@ def _certificate(
     config: CertifyConfig,
     item: Item,
     proposal: Proposal,
-    selected: Tally,
+    counts: Mapping[str, Counts],
     outcomes: Mapping[Method, Outcome],
     draws: Mapping[str, int],
     seconds: Mapping[str, float],
@@ -151,7 +152,7 @@ def _certificate(
         balls=outcome.balls,
         multipliers=outcome.multipliers,
         whole_domain=outcome.whole_domain,
-        counts={"select": selected.counts},
+        counts=counts,
         draws={**draws, "search": proposal.cost.draws},
         forward_equivalents={**draws, "search": proposal.cost.forward_equivalents},
         seconds=seconds,

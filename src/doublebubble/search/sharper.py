@@ -23,6 +23,7 @@ from doublebubble.search.scout import Scout
 from doublebubble.types import Counts, Floats
 
 _ETA_LOOKS, _PAIRS, _PRODUCTS = (3, 4), 5, 6  # parts of the search stream
+_MOST_RIVALS = 12  # where more classes compete, a gradient for each of the first few hardly helps
 _LOOKED_AT = 3  # rivals whose gradient is looked at, and at most tested
 _WORTH_BLOCKING = 0.1  # of the gradient: a smaller part at the faces is not worth an eta
 
@@ -39,6 +40,8 @@ def first_order_design(scout: Scout, x: Tensor, counts: Counts, balls: int = 1) 
     if min(n, scout.per_verdict) < 4 or p_a == 0:
         return None, 0.0
     rivals = rivals_of(scout.classes)
+    if len(rivals) > _MOST_RIVALS:
+        return None, 0.0
     shares = [(float(counts[list(rival)].sum()) + 0.5) / (seen + 1) for rival in rivals]
     guesses = _guesses(scout, x, p_a, shares, rivals, alpha)
     eta = _eta(scout, x, rivals[0], guesses[0].gamma) if balls == 1 else None

@@ -54,7 +54,8 @@ def train(settings: TrainSettings, data: Dataset, out: Path, observer: Observer,
     keep_metrics(out, progress.epochs_done)
     observer.started(progress.epochs_done, run.steps_per_epoch)
     for epoch in range(progress.epochs_done + 1, settings.epochs + 1):
-        metrics = run.epoch(epoch, observer)
+        with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True):
+            metrics = run.epoch(epoch, observer)
         progress = replace(progress, epochs_done=epoch)
         if metrics.noisy_accuracy is None or metrics.noisy_accuracy > progress.best_accuracy:
             progress = Progress(epoch, epoch, -1.0 if metrics.noisy_accuracy is None else metrics.noisy_accuracy)

@@ -1,0 +1,32 @@
+"""Progress on a terminal: a live bar with loss, accuracy under noise and time left."""
+
+import io
+
+from rich.console import Console
+
+from doublebubble.cli.progress import download_progress, training_progress
+from doublebubble.training import EpochMetrics
+
+
+def test_a_terminal_shows_loss_accuracy_and_time_left() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=160, highlight=False)
+    with training_progress(console, epochs=3) as observer:
+        observer.started(epochs_done=1, steps_per_epoch=2)
+        observer.stepped(2, 0.75)
+        observer.finished_epoch(EpochMetrics(2, 0.5, 0.625, 0.875, 0.001, 12.0))
+        observer.stepped(3, 0.25)
+    shown = screen.getvalue()
+    assert "epoch 2/3: loss 0.5000, training accuracy 0.6250, noisy accuracy 0.8750, 12 s" in shown
+    assert "epoch 3/3, loss 0.250, noisy accuracy 0.875" in shown
+    assert "left" in shown
+
+
+def test_a_terminal_shows_bytes() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=160, highlight=False)
+    with download_progress(console) as report:
+        report("file.gz", 500_000, 1_000_000)
+        report("file.gz", 1_000_000, 1_000_000)
+    assert "file.gz" in screen.getvalue()
+    assert "1.0/1.0 MB" in screen.getvalue()
