@@ -121,8 +121,8 @@ def ray_workers(driver: int) -> list[int]:
     return [process for process in found if descends(process)]
 
 
-def disturb(process: int, out: Path, inputs: int, rng: random.Random, seconds: float, kill_worker: bool) -> str:
-    """Kill the run, or one of its workers, at a random moment; says what was done."""
+def disturb(process: int, out: Path, inputs: int, rng: random.Random, seconds: float, kill_worker: bool) -> bool:
+    """Kill the run at a random moment, perhaps one of its workers before; False if the run ended by itself first."""
     done = lines(out)
     if rng.random() < 0.3:
         time.sleep(rng.uniform(0, seconds))
@@ -138,7 +138,9 @@ def disturb(process: int, out: Path, inputs: int, rng: random.Random, seconds: f
         until(lambda: lines(out) >= enough, process)
         when += ", a worker first"
     os.kill(process, signal.SIGKILL)
-    return f"{when}: {'killed' if wait_for(process) < 0 else 'had ended'} with {lines(out)} of {inputs} records"
+    killed = wait_for(process) < 0
+    print(f"  {when}: {'killed' if killed else 'had ended'} with {lines(out)} of {inputs} records", flush=True)
+    return killed
 
 
 def compare(out: Path, reference: Path) -> list[str]:
@@ -159,13 +161,13 @@ def trial(engine: str, kills: int, inputs: int, seed: int, folder: Path) -> bool
         print(f"the undisturbed run ended with {code}")
         return False
     began = time.monotonic()
-    for number in range(kills):
+    done = 0
+    while done < kills:
         if lines(out) == inputs:
-            shutil.rmtree(out)  # it outran its killer: begin again
+            shutil.rmtree(out)  # it outran its killer, or was killed at the very end: begin again
         process = start(arguments(out, inputs, engine))
         seconds = 12.0 if engine == "ray" else 1.5
-        what = disturb(process, out, inputs, rng, seconds, engine == "ray" and number % 3 == 2)
-        print(f"{engine}, round {number + 1} of {kills}, {what}", flush=True)
+        done += disturb(process, out, inputs, rng, seconds, engine == "ray" and done % 3 == 2)
     if code := wait_for(start(arguments(out, inputs, engine))):
         print(f"{engine}: the last, undisturbed part of the run ended with {code}")
         return False
