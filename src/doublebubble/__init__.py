@@ -8,6 +8,7 @@ from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
 from doublebubble.program import Program
+from doublebubble.runs import load_run
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.types import ABSTAIN, Guarantee
 
@@ -23,4 +24,5 @@ __all__ = [
     "Status",
     "bounds",
     "geometry",
+    "load_run",
 ]

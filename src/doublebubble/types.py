@@ -23,6 +23,7 @@ class Guarantee(Enum):
     EXACT = "exact"
     ASYMPTOTIC = "asymptotic"
     NONE = "none"
+    UNSTATED = "unstated"
 
     @property
     def sentence(self) -> str:
@@ -31,4 +32,5 @@ class Guarantee(Enum):
             Guarantee.EXACT: "holds with probability at least 1 - alpha over the draws made for the input",
             Guarantee.ASYMPTOTIC: "holds with probability about 1 - alpha as the number of draws grows",
             Guarantee.NONE: "is not a guarantee at any level: the draws that selected also certify",
+            Guarantee.UNSTATED: "was imported: what stands behind it is known to the tool that made it, not here",
         }[self]

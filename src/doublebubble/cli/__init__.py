@@ -12,7 +12,10 @@ import typer
 from rich.console import Console
 
 from doublebubble.cli import data
+from doublebubble.cli.certify import certify
 from doublebubble.cli.demo import demo
+from doublebubble.cli.predict import predict
+from doublebubble.cli.runs import export, import_, merge, runs
 from doublebubble.cli.train import train
 from doublebubble.errors import DoubleBubbleError, SettingError
 
@@ -26,6 +29,12 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(train)
+app.command()(certify)
+app.command()(predict)
+app.command()(runs)
+app.command()(export)
+app.command("import")(import_)
+app.command()(merge)
 app.add_typer(data.app, name="data", no_args_is_help=True)
 
 

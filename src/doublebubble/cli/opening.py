@@ -1,0 +1,69 @@
+"""What commands that run a model have in common: opening it for a data set, the device, warnings as sentences."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from doublebubble.errors import DoubleBubbleWarning, SettingError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from doublebubble.data import Dataset
+
+MODEL_HELP = "A folder that `doublebubble train` wrote, module:factory, timm:NAME, an architecture, or a model file."
+WEIGHTS_HELP = "Weights for a model that comes without: safetensors, or a file of tensors."
+_LOOK_AT = 64
+
+
+def load_for(model: str, weights: Path | None, data: "Dataset") -> "nn.Module":
+    """The model for the data's shape and classes."""
+    from doublebubble.models.loading import load_classifier
+
+    info = data.info
+    return load_classifier(model, info.shape, info.num_classes, info.mean, info.std, weights)
+
+
+def look_first(model: "nn.Module", data: "Dataset", sigma: float) -> None:
+    """Run the model on a few inputs before any real work: an error if it does not fit, warnings if it seems wrong."""
+    from doublebubble.models.first_look import first_look
+
+    found = first_look(model, data.inputs(slice(_LOOK_AT)), data.labels[:_LOOK_AT], sigma, data.info.num_classes)
+    for sentence in found.warnings:
+        warnings.warn(sentence, DoubleBubbleWarning, stacklevel=2)
+
+
+def chosen_device(name: str) -> str:
+    """The device asked for, if it is there; `auto` is a GPU if there is one."""
+    import torch
+
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name not in there:
+        raise SettingError(f"device: expected auto, cpu, cuda or mps, got {name!r}")
+    if not there[name]:
+        raise SettingError(f"device: {name} is not available on this machine")
+    return name
+
+
+@contextmanager
+def spoken_warnings() -> Iterator[None]:
+    """Warnings of this package become single sentences on stderr; all others stay as they are."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    original = warnings.showwarning
+
+    def speak(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
+        if issubclass(category, DoubleBubbleWarning):
+            console.print(f"warning: {message}", markup=False)
+        else:
+            original(message, category, *rest, **more)  # type: ignore[arg-type]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DoubleBubbleWarning)
+        warnings.showwarning = speak
+        yield

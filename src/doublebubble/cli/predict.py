@@ -1,0 +1,87 @@
+"""`doublebubble predict`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from doublebubble.cli.opening import MODEL_HELP, WEIGHTS_HELP, chosen_device, spoken_warnings
+from doublebubble.errors import InputError, SettingError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from doublebubble.data import DatasetInfo
+    from doublebubble.models import ModelCard
+
+_EXAMPLE = """Name the class of images as the smoothed classifier does, or abstain.
+
+With probability at least 1 - alpha over the draws, the class named for an image is the one that most
+noisy copies of it get. Images are read as 8-bit pixels; they must have the size that the model takes.
+
+Example: [bold]doublebubble predict --model digits-0.5 --sigma 0.5 three.png seven.png[/bold]
+"""
+
+
+def predict(
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE...", help="Image files.")],
+    model: Annotated[str, typer.Option(help=MODEL_HELP)],
+    sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
+    weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Whose shape and classes the model has (default: as in the model's folder).")
+    ] = None,
+    n: Annotated[int, typer.Option(help="Draws for each image.")] = 1000,
+    alpha: Annotated[float, typer.Option(help="Error probability for each image.")] = 0.001,
+    seed: Annotated[int, typer.Option(help="Names the random numbers.")] = 0,
+    batch_size: Annotated[int, typer.Option(help="Shape of the forward pass.")] = 256,
+    device: Annotated[str, typer.Option(help="cpu, cuda or mps; auto takes a GPU if there is one.")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an image.")] = False,
+) -> None:
+    """Predict; the text shown to users is above."""
+    from doublebubble.models.loading import load_classifier
+    from doublebubble.smoothing import SmoothedClassifier
+    from doublebubble.types import ABSTAIN
+
+    about = _about(model, dataset)
+    classifier = load_classifier(model, about.shape, len(about.classes), about.mean, about.std, weights)
+    inputs = [_read(path, about.shape) for path in images]
+    smoothed = SmoothedClassifier(
+        classifier.to(chosen_device(device)), sigma, len(about.classes), batch_size=batch_size, input_shape=about.shape
+    )
+    with spoken_warnings():
+        for index, (path, x) in enumerate(zip(images, inputs, strict=True)):
+            label = smoothed.predict(x, n, alpha, seed=seed, index=index)
+            name = None if label == ABSTAIN else about.classes[label]
+            if as_json:
+                typer.echo(json.dumps({"image": str(path), "prediction": label, "class": name, "n": n, "alpha": alpha}))
+            else:
+                typer.echo(f"{path}: {'abstained' if name is None else f'{name} (class {label})'}")
+
+
+predict.__doc__ = _EXAMPLE
+
+
+def _about(model: str, dataset: str | None) -> "DatasetInfo | ModelCard":
+    """Shape, classes and normalisation, from the data set named or from the model's own folder."""
+    from doublebubble.data import dataset_info, load_dataset
+    from doublebubble.models import load_model
+
+    if dataset is not None:
+        return load_dataset(dataset, "test").info if dataset.startswith("folder:") else dataset_info(dataset)
+    if Path(model).is_dir():
+        return load_model(Path(model))[1]
+    raise SettingError(f"dataset: expected one, since {model} does not say what shape and classes it has")
+
+
+def _read(path: Path, shape: tuple[int, int, int]) -> "Tensor":
+    import torch
+
+    from doublebubble.data import to_unit
+    from doublebubble.data.folders import read_images
+
+    pixels = read_images([path], None, "RGB" if shape[0] == 3 else "as found")[0]
+    if pixels.shape != shape:
+        raise InputError(f"{path}: expected an image of shape {shape} (channels, height, width), got {pixels.shape}")
+    return to_unit(torch.from_numpy(pixels), 255)

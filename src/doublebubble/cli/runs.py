@@ -1,0 +1,87 @@
+"""`doublebubble runs`, `export`, `import` and `merge`: what can be done with runs without a model."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from doublebubble.errors import SettingError
+
+
+def runs(
+    paths: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a run.")] = False,
+) -> None:
+    """Show what runs hold: settings, progress, certified accuracy, average radius; several are compared.
+
+    Works while a run is being written. Misclassified, abstained and failed inputs always count.
+
+    Example: [bold]doublebubble runs run[/bold]
+    """
+    from doublebubble.cli.showing import runs_json, show_runs
+    from doublebubble.runs.store import read_run
+
+    found = [read_run(path) for path in paths]
+    if as_json:
+        typer.echo(json.dumps(runs_json(found)))
+    else:
+        show_runs(Console(soft_wrap=True, highlight=False), found)
+
+
+def export(
+    path: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    kind: Annotated[str, typer.Option("--format", help="tsv (the field's columns), csv, parquet or jsonl.")] = "tsv",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write (default: standard output).")] = None,
+) -> None:
+    """Write a run's records for other tools; radii are rounded down, never up.
+
+    Example: [bold]doublebubble export run --format tsv --out run.tsv[/bold]
+    """
+    from doublebubble.runs.store import read_run
+    from doublebubble.runs.tables import EXPORT_FORMATS, export_file, export_text
+
+    chosen = next((known for known in EXPORT_FORMATS if known == kind), None)
+    if chosen is None:
+        raise SettingError(f"format: expected one of {', '.join(EXPORT_FORMATS)}, got {kind!r}")
+    run = read_run(path)
+    if out is not None:
+        export_file(run, chosen, out)
+    elif chosen == "parquet":
+        raise SettingError("out: parquet is no text, expected a file to write it to")
+    else:
+        typer.echo(export_text(run, chosen), nl=False)
+
+
+def import_(
+    source: Annotated[Path, typer.Argument(metavar="FILE.tsv", help="Columns idx, label, predict, radius, time.")],
+    out: Annotated[Path, typer.Option(metavar="RUN", help="Folder of the run to make.")],
+) -> None:
+    """Make a run of another tool's results, so that they can be shown and compared.
+
+    Whether a prediction is correct is computed from its label, not taken from the file. What stands
+    behind the radii is not known here and recorded as unstated.
+
+    Example: [bold]doublebubble import theirs.tsv --out theirs[/bold]
+    """
+    from doublebubble.runs.importing import import_tsv
+
+    count = import_tsv(source, out)
+    Console(soft_wrap=True, highlight=False).print(f"{out}: {count} inputs imported", markup=False)
+
+
+def merge(
+    paths: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs that differ in their inputs only.")],
+    out: Annotated[Path, typer.Option(metavar="RUN", help="Folder of the run to make.")],
+) -> None:
+    """Put the shards of one run together; everything but the inputs must agree.
+
+    Example: [bold]doublebubble merge shard-0 shard-1 --out whole[/bold]
+    """
+    from doublebubble.runs.merging import merge_runs
+
+    merged = merge_runs(paths, out)
+    total = len(merged.spec.index_list)
+    missing = f", {len(merged.missing)} still to be done" if merged.missing else ""
+    Console(soft_wrap=True, highlight=False).print(f"{out}: {len(merged.records)} of {total} inputs{missing}")

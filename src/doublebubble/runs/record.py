@@ -1,0 +1,160 @@
+"""One input's outcome as it is kept: what a certificate says, its radii rounded down, or why there is none."""
+
+from decimal import ROUND_FLOOR, Decimal
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.config import Settings
+from doublebubble.errors import RunError
+from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee
+
+RecordStatus = Literal["certified", "not_separated", "not_covered", "wrong_class", "failed", "imported"]
+_STATUS: dict[Status, RecordStatus] = {
+    Status.CERTIFIED: "certified",
+    Status.NOT_SEPARATED: "not_separated",
+    Status.NOT_COVERED: "not_covered",
+    Status.WRONG_CLASS: "wrong_class",
+}
+Votes = dict[int, Annotated[int, Field(ge=0)]]
+Length = Annotated[float, Field(ge=0)]
+
+
+def floor_radius(radius: float) -> float:
+    """The largest number of 6 decimals that is not above the radius; the double that stands for it is not above either.
+
+    Decimal represents a double exactly, so nothing is rounded before the floor is taken. The radius is a double above
+    the floored value, and rounding to the nearest double is monotone, so the result cannot pass the radius.
+    """
+    if not (np.isfinite(radius) and radius >= 0):
+        raise RunError(f"radius: expected a finite number >= 0, got {radius!r}")
+    return float(Decimal(radius).quantize(Decimal("0.000001"), rounding=ROUND_FLOOR))
+
+
+class BallRecord(Settings):
+    """A ball of the plan with all that is needed to compute its radius again; nothing in it is rounded.
+
+    `centre` is the row of the run's file of centres for this input; None is the input itself.
+    """
+
+    centre: Annotated[int, Field(ge=0)] | None
+    radius: float
+    n: int
+    alpha: float
+    counts: Votes
+    statistic: str
+    bounds: dict[str, float]
+    evidence: dict[str, float | int | list[int] | list[float]]
+
+
+class Record(Settings):
+    """One line of a run.
+
+    `radius` and `radii` are rounded down to 6 decimals. A failed input has status `failed`, an error, no prediction and
+    radius 0, and counts as not certified. Votes are kept for classes that got any. `centres_digest` is the SHA-256 of
+    this input's file of centres, if its plan used any besides the input.
+    """
+
+    index: Annotated[int, Field(ge=0)]
+    label: int | None
+    prediction: Annotated[int, Field(ge=ABSTAIN)]
+    status: RecordStatus
+    radius: Length
+    radii: dict[str, Length]
+    guarantee: Guarantee
+    alpha: float | None = None
+    protocol: str | None = None
+    method: str | None = None
+    reason: str = ""
+    error: str | None = None
+    balls: tuple[BallRecord, ...] = ()
+    multipliers: tuple[float, ...] = ()
+    whole_domain: bool = False
+    centres_digest: str | None = None
+    counts: dict[str, Votes] = Field(default_factory=dict)
+    draws: dict[str, int] = Field(default_factory=dict)
+    forward_equivalents: dict[str, int] = Field(default_factory=dict)
+    seconds: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the prediction is the label; None without a label. Abstained and failed inputs are not correct."""
+        return None if self.label is None else self.prediction == self.label
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.status == "failed") != (self.error is not None):
+            raise ValueError("a failed input has an error, and no other has one")
+        if self.prediction == ABSTAIN and self.radius > 0:
+            raise ValueError("an input without a prediction has radius 0")
+        return self
+
+    @classmethod
+    def of(cls, certificate: Certificate, centres_digest: str | None = None) -> Self:
+        """The record of a certificate; `centres_digest` as `centres_of` and the store agree on it."""
+        rows = iter(range(len(certificate.balls)))
+        return cls(
+            index=certificate.index,
+            label=certificate.label,
+            prediction=certificate.prediction,
+            status=_STATUS[certificate.status],
+            radius=floor_radius(certificate.radius),
+            radii={method: floor_radius(radius) for method, radius in certificate.radii.items()},
+            guarantee=certificate.guarantee,
+            alpha=certificate.alpha,
+            protocol=certificate.protocol,
+            method=certificate.method,
+            reason=certificate.reason,
+            balls=tuple(_ball(ball, None if ball.centre is None else next(rows)) for ball in certificate.balls),
+            multipliers=certificate.multipliers,
+            whole_domain=certificate.whole_domain,
+            centres_digest=centres_digest,
+            counts={stage: _votes(votes) for stage, votes in certificate.counts.items()},
+            draws=dict(certificate.draws),
+            forward_equivalents=dict(certificate.forward_equivalents),
+            seconds=dict(certificate.seconds),
+        )
+
+    @classmethod
+    def failed(cls, index: int, label: int | None, error: str) -> Self:
+        """The record of an input that could not be certified at all."""
+        return cls(
+            index=index,
+            label=label,
+            prediction=ABSTAIN,
+            status="failed",
+            radius=0.0,
+            radii={},
+            guarantee=Guarantee.NONE,
+            reason="no certificate: the input failed",
+            error=error,
+        )
+
+    def without_time(self) -> dict[str, object]:
+        """All that must be equal when the same input is certified again."""
+        return self.model_dump(exclude={"seconds"})
+
+
+def centres_of(certificate: Certificate) -> Floats | None:
+    """The centres of the plan besides the input itself, one a row in the order of the balls; None if there are none."""
+    centres = [ball.centre for ball in certificate.balls if ball.centre is not None]
+    return np.stack(centres) if centres else None
+
+
+def _ball(ball: Ball, row: int | None) -> BallRecord:
+    return BallRecord(
+        centre=row,
+        radius=ball.radius,
+        n=ball.n,
+        alpha=ball.alpha,
+        counts=_votes(ball.counts),
+        statistic=ball.statistic,
+        bounds=dict(ball.bounds),
+        evidence=dict(ball.evidence),
+    )
+
+
+def _votes(counts: Counts) -> dict[int, int]:
+    return {int(label): int(counts[label]) for label in np.flatnonzero(counts)}

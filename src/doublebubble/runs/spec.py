@@ -1,0 +1,126 @@
+"""What determines the numbers of a run, in one frozen, hashed object. Two equal specifications give equal records."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from doublebubble.config import CertifyConfig, Settings
+from doublebubble.errors import RunError
+from doublebubble.runs.indices import parse_indices
+
+FORMAT = 1
+"""The layout of spec.json and records.jsonl; another number is another layout."""
+
+
+class RunSpec(Settings):
+    """Everything that determines the numbers of a certification run.
+
+    `indices` is the canonical text of the inputs (`format_indices`) out of the `size` of the data set's split.
+    `simultaneous` is the number of inputs that the level was divided by, so that `config.alpha` is what each input
+    spends and alpha times that number bounds the probability of any false certificate in the whole data set; None means
+    that the level holds for each input by itself. `centres` says whether the centres of plans are stored.
+    """
+
+    kind: Literal["certify"] = "certify"
+    model_digest: str
+    dataset: str
+    split: str
+    data_digest: str
+    size: Annotated[int, Field(ge=1)]
+    indices: str
+    sigma: Annotated[float, Field(gt=0)]
+    num_classes: Annotated[int, Field(ge=2)]
+    shape: tuple[int, ...]
+    domain: tuple[float, float] | None
+    batch_size: Annotated[int, Field(ge=2)]
+    program: str
+    device: str
+    config: CertifyConfig
+    simultaneous: Annotated[int, Field(ge=1)] | None = None
+    centres: bool = True
+    versions: dict[str, str]
+
+    @property
+    def index_list(self) -> tuple[int, ...]:
+        """The inputs of the run, in rising order."""
+        return parse_indices(self.indices, self.size)
+
+
+class ImportSpec(Settings):
+    """A run that another tool made: where its file came from, and which inputs it holds. Nothing else is known."""
+
+    kind: Literal["import"] = "import"
+    source: str
+    digest: str
+    size: Annotated[int, Field(ge=1)]
+    indices: str
+
+    @property
+    def index_list(self) -> tuple[int, ...]:
+        """The inputs of the run, in rising order."""
+        return parse_indices(self.indices, self.size)
+
+
+Spec = RunSpec | ImportSpec
+_READER: TypeAdapter[Spec] = TypeAdapter(Annotated[Spec, Field(discriminator="kind")])
+
+
+def spec_hash(spec: Spec) -> str:
+    """SHA-256 of the canonical text: equal exactly for equal specifications."""
+    return hashlib.sha256(canonical(spec.model_dump(mode="json")).encode()).hexdigest()
+
+
+def canonical(value: object) -> str:
+    """JSON with sorted keys, without spaces, without NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def spec_text(spec: Spec) -> str:
+    """The content of spec.json."""
+    content = {"format": FORMAT, "hash": spec_hash(spec), "spec": spec.model_dump(mode="json")}
+    return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def parse_spec(text: str, where: str) -> Spec:
+    """The specification of a spec.json, or an error that says how the file was changed."""
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise RunError(f"{where}: expected JSON, line {error.lineno} is not ({error.msg})") from error
+    if not isinstance(content, dict) or set(content) != {"format", "hash", "spec"}:
+        raise RunError(f"{where}: expected the fields format, hash and spec")
+    if content["format"] != FORMAT:
+        raise RunError(f"{where}: expected a run of format {FORMAT}, got {content['format']!r}")
+    try:
+        spec = _READER.validate_python(content["spec"])
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RunError(f"{where}: {'.'.join(map(str, first['loc'][1:]))}: {first['msg']}") from error
+    found = spec_hash(spec)
+    if found != content["hash"]:
+        raise RunError(
+            f"{where}: the specification was changed after it was written (its hash is {found[:12]}, "
+            f"the file says {str(content['hash'])[:12]}); restore it, or start a run in another folder"
+        )
+    return spec
+
+
+def differences(old: Spec, new: Spec) -> list[str]:
+    """The fields in which two specifications differ, as `name: old -> new`, nested fields by their dotted names."""
+    before, after = _flat(old.model_dump(mode="json")), _flat(new.model_dump(mode="json"))
+    names = [*before, *(name for name in after if name not in before)]
+    changed = [name for name in names if before.get(name) != after.get(name)]
+    return [f"{name}: {before.get(name)!r} -> {after.get(name)!r}" for name in changed]
+
+
+def _flat(values: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat

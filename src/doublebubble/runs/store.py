@@ -1,0 +1,267 @@
+"""A run on disk: specification, records, centres. Appended record by record, never rewritten, written by one process.
+
+A record that `append` has returned from survives a crash of the program and of the machine. Whatever else happens to
+the files is found when they are read: a line cut short at the very end is what a crash leaves and is dropped on resume;
+any other damage is an error that names the line.
+"""
+
+import errno
+import fcntl
+import hashlib
+import io
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from doublebubble.certificate import Certificate
+from doublebubble.errors import RunError
+from doublebubble.runs.lines import decode, encode
+from doublebubble.runs.record import Record, centres_of
+from doublebubble.runs.spec import RunSpec, Spec, differences, parse_spec, spec_hash, spec_text
+from doublebubble.types import Floats
+
+SPEC, RECORDS, CENTRES, PICTURES, LOCK = "spec.json", "records.jsonl", "centres", "pictures", ".lock"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run on disk holds; `torn` says whether its last line was cut short and is not among the records."""
+
+    path: Path
+    spec: Spec
+    records: tuple[Record, ...]
+    torn: bool
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The inputs of the specification that have no record yet."""
+        done = {record.index for record in self.records}
+        return tuple(index for index in self.spec.index_list if index not in done)
+
+    def centres(self, record: Record) -> Floats | None:
+        """The centres that the record's plan used besides the input, exactly; None if there are none or none stored."""
+        if record.centres_digest is None:
+            return None
+        centres: Floats = np.load(io.BytesIO(_centres_bytes(self.path, record)), allow_pickle=False)
+        return centres.astype(np.float64)
+
+
+def read_run(path: Path) -> Run:
+    """The run as it is on disk, also while another process is writing it; nothing is repaired."""
+    spec = _read_spec(path)
+    records, _, torn = _read_records(path, spec)
+    return Run(path, spec, tuple(records), torn)
+
+
+class RunStore:
+    """The one writer of a run: use it as a context manager.
+
+    Opening creates the run, or resumes it if the specification is the same, repairing a last line that a crash cut
+    short. A second writer, another specification and damage are refused; nothing on disk is changed by a refusal.
+    """
+
+    def __init__(self, path: Path, spec: Spec) -> None:
+        self.path = path
+        self.spec = spec
+        self.records: list[Record] = []
+        self.repaired = False
+        self._digest = spec_hash(spec)
+        self._length = 0
+        self._lock: int | None = None
+        self._file: int | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            with _explained(self.path, "opening the run"):
+                self._open()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def append(self, outcome: Certificate | Record) -> Record:
+        """Write one outcome; when this returns it is on the disk. After an error the records are as before."""
+        with self._explained():
+            if isinstance(outcome, Record):
+                return self._append(outcome)
+            centres = centres_of(outcome) if isinstance(self.spec, RunSpec) and self.spec.centres else None
+            if centres is None:
+                return self._append(Record.of(outcome))
+            # First the centres, then the record: a record on disk never lacks its centres.
+            content = _npy(centres)
+            self._write_centres(outcome.index, content)
+            return self._append(Record.of(outcome, hashlib.sha256(content).hexdigest()))
+
+    def append_copy(self, record: Record, source: Run) -> Record:
+        """Write a record of another run and, if it has any, the centres that belong to it."""
+        with self._explained():
+            if record.centres_digest is not None:
+                self._write_centres(record.index, _centres_bytes(source.path, record))
+            return self._append(record)
+
+    # Inside
+
+    def _open(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(f"{self.path}: another process is writing this run; wait for it or stop it") from None
+        if (self.path / SPEC).exists():
+            self._resume()
+        else:
+            self._create()
+        self._file = os.open(self.path / RECORDS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        if self.repaired:
+            os.ftruncate(self._file, self._length)
+            os.fsync(self._file)
+
+    def _resume(self) -> None:
+        found = _read_spec(self.path)
+        changed = differences(found, self.spec)
+        if changed:
+            raise RunError(
+                f"{self.path}: holds a run of another specification ({'; '.join(changed)}); "
+                "use the same settings to resume it, or another folder"
+            )
+        self.records, self._length, self.repaired = _read_records(self.path, self.spec)
+
+    def _create(self) -> None:
+        others = sorted(entry.name for entry in self.path.iterdir() if entry.name not in (LOCK, f"{SPEC}.tmp"))
+        if others:
+            raise RunError(f"{self.path}: is not a run (no {SPEC}) and not empty (it holds {others[0]})")
+        _replace(self.path / SPEC, spec_text(self.spec).encode())
+
+    def _append(self, record: Record) -> Record:
+        if self._file is None:
+            raise RunError(f"{self.path}: the run is not open for writing")
+        line = encode(record, self._digest)
+        try:
+            _write(self._file, line)
+            os.fsync(self._file)
+        except BaseException:
+            os.ftruncate(self._file, self._length)
+            raise
+        self._length += len(line)
+        self.records.append(record)
+        return record
+
+    def _write_centres(self, index: int, content: bytes) -> None:
+        (self.path / CENTRES).mkdir(exist_ok=True)
+        _replace(_centres_path(self.path, index), content)
+
+    def _explained(self) -> AbstractContextManager[None]:
+        return _explained(self.path, f"{len(self.records)} records are safe, writing the next")
+
+    def _close(self) -> None:
+        for file in (self._file, self._lock):
+            if file is not None:
+                os.close(file)
+        self._file = self._lock = None
+
+
+def _read_spec(path: Path) -> Spec:
+    where = path / SPEC
+    try:
+        return parse_spec(where.read_text(), str(where))
+    except FileNotFoundError:
+        raise RunError(f"{path}: expected a run, found no {SPEC} there") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(f"{where}: cannot be read ({error})") from error
+
+
+def _read_records(path: Path, spec: Spec) -> tuple[list[Record], int, bool]:
+    """The records, the length in bytes of the whole lines, and whether a line cut short follows them."""
+    where = path / RECORDS
+    try:
+        content = where.read_bytes()
+    except FileNotFoundError:
+        content = b""
+    *lines, rest = content.split(b"\n")
+    digest, wanted, seen = spec_hash(spec), set(spec.index_list), dict[int, int]()
+    records = []
+    for number, line in enumerate(lines, start=1):
+        record = decode(line, digest, f"{where}: line {number}")
+        if record.index in seen:
+            raise RunError(f"{where}: line {number}: input {record.index} is on line {seen[record.index]} already")
+        if record.index not in wanted:
+            raise RunError(f"{where}: line {number}: input {record.index} is not one of the run's ({spec.indices})")
+        seen[record.index] = number
+        records.append(record)
+    return records, len(content) - len(rest), bool(rest)
+
+
+def _centres_path(path: Path, index: int) -> Path:
+    return path / CENTRES / f"{index}.npy"
+
+
+def _npy(centres: Floats) -> bytes:
+    """The centres as an .npy file, narrowed to float32 where that loses nothing."""
+    with np.errstate(over="ignore"):
+        narrow = centres.astype(np.float32)
+    buffer = io.BytesIO()
+    np.save(buffer, narrow if np.array_equal(narrow, centres) else centres, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _centres_bytes(path: Path, record: Record) -> bytes:
+    where = _centres_path(path, record.index)
+    try:
+        content = where.read_bytes()
+    except OSError as error:
+        raise RunError(f"{where}: the centres of input {record.index} cannot be read ({error})") from error
+    if hashlib.sha256(content).hexdigest() != record.centres_digest:
+        raise RunError(f"{where}: damaged, not the centres that the record of input {record.index} was made with")
+    return content
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, and have it on the disk when this returns."""
+    draft = path.with_name(path.name + ".tmp")
+    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    try:
+        _write(file, content)
+        os.fsync(file)
+    finally:
+        os.close(file)
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _write(file: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+@contextmanager
+def _explained(path: Path, doing: str) -> Iterator[None]:
+    """Turn the system's errors into sentences about the run."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            why = "there is no space left; free some and run the same command again to resume"
+        elif error.errno in _READ_ONLY:
+            why = "the folder cannot be written; make it writable or choose another"
+        else:
+            why = str(error)
+        raise RunError(f"{path}: {doing} failed: {why}") from error

@@ -1,0 +1,107 @@
+"""Runs as tables: a pandas frame, and files that other tools read. Radii are only ever rounded down."""
+
+from pathlib import Path
+from typing import Literal, get_args
+
+import pandas as pd
+
+from doublebubble.errors import RunError, SettingError
+from doublebubble.runs.record import Record, floor_radius
+from doublebubble.runs.spec import canonical, spec_hash
+from doublebubble.runs.store import Run, read_run
+
+ExportFormat = Literal["tsv", "csv", "parquet", "jsonl"]
+EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
+TSV_COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
+
+
+def load_run(path: str | Path) -> pd.DataFrame:
+    """The records of a run, one row an input in rising order.
+
+    Columns: index, label, prediction, radius, correct, status, guarantee, alpha, protocol, method, whole_domain,
+    reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>. Inputs that abstained, failed or
+    were misclassified are rows like any other. `attrs` names the run and the hash of its specification.
+    """
+    return frame(read_run(Path(path)))
+
+
+def frame(run: Run) -> pd.DataFrame:
+    """The table of a run that was read already."""
+    if not run.records:
+        raise RunError(f"{run.path}: the run holds no record yet")
+    rows = [_row(record) for record in sorted(run.records, key=lambda record: record.index)]
+    table = pd.DataFrame(rows).astype({"label": "Int64", "correct": "boolean"})
+    for column in ("alpha", "protocol", "method", "error"):
+        table[column] = table[column].astype(
+            "float64" if column == "alpha" else "str" if column != "error" else "object"
+        )
+    first = list(_row(run.records[0]))
+    table = table[[*first, *sorted(column for column in table.columns if column not in first)]]
+    table.attrs.update(run=str(run.path), spec_hash=spec_hash(run.spec))
+    return table
+
+
+def _row(record: Record) -> dict[str, object]:
+    row: dict[str, object] = {
+        "index": record.index,
+        "label": record.label,
+        "prediction": record.prediction,
+        "radius": record.radius,
+        "correct": record.correct,
+        "status": record.status,
+        "guarantee": record.guarantee.value,
+        "alpha": record.alpha,
+        "protocol": record.protocol,
+        "method": record.method,
+        "whole_domain": record.whole_domain,
+        "reason": record.reason,
+        "error": record.error,
+        "draws": sum(record.draws.values()),
+        "seconds": sum(record.seconds.values()),
+    }
+    row |= {f"radius_{method}": radius for method, radius in record.radii.items()}
+    row |= {f"draws_{stage}": number for stage, number in record.draws.items()}
+    row |= {f"seconds_{stage}": number for stage, number in record.seconds.items()}
+    return row
+
+
+def export_text(run: Run, kind: ExportFormat) -> str:
+    """The run as text: tsv in the columns the field's scripts read, csv with all columns, or jsonl with all records."""
+    if kind == "tsv":
+        return _tsv(run)
+    if kind == "csv":
+        return frame(run).to_csv(index=False, lineterminator="\n")
+    if kind == "jsonl":
+        records = sorted(run.records, key=lambda record: record.index)
+        return "".join(canonical(record.model_dump(mode="json")) + "\n" for record in records)
+    raise SettingError(f"format: expected one of tsv, csv, jsonl as text, got {kind!r}")
+
+
+def export_file(run: Run, kind: ExportFormat, path: Path) -> None:
+    """Write the run to a file in any of the formats; the file appears whole or not at all."""
+    draft = path.with_name(path.name + ".tmp")
+    try:
+        if kind == "parquet":
+            frame(run).to_parquet(draft, index=False)
+        else:
+            draft.write_text(export_text(run, kind))
+        draft.replace(path)
+    except OSError as error:
+        raise RunError(f"{path}: the export could not be written ({error})") from error
+
+
+def _tsv(run: Run) -> str:
+    lines = ["\t".join(TSV_COLUMNS)]
+    for record in sorted(run.records, key=lambda record: record.index):
+        if record.label is None:
+            raise RunError(f"{run.path}: the tsv format needs labels, input {record.index} has none; use csv")
+        values = (
+            str(record.index),
+            str(record.label),
+            str(record.prediction),
+            f"{floor_radius(record.radius):.6f}",
+            str(int(record.prediction == record.label)),
+            f"{sum(record.seconds.values()):.3f}",
+        )
+        lines.append("\t".join(values))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,128 @@
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from doublebubble import CertifyConfig
+from doublebubble.certificate import Certificate
+from doublebubble.engines.base import Failure, Outcome, Recipe, Task, certify_group, execute, in_groups
+from doublebubble.engines.local import LocalEngine
+from doublebubble.errors import InputError, ModelError, RunError
+from doublebubble.runs.record import Record
+from doublebubble.runs.store import RunStore, read_run
+from tests.runs.samples import certificate, spec
+
+
+class FakeCertifier:
+    """Certifies everything but the inputs it is told to fail on."""
+
+    def __init__(self, poisoned: Sequence[int] = (), error: Exception | None = None) -> None:
+        self.poisoned = set(poisoned)
+        self.error = error or InputError("expected finite values")
+        self.calls: list[tuple[int, ...]] = []
+
+    def certify_many(
+        self, xs: Sequence[Tensor], indices: Sequence[int], labels: Sequence[int | None] | None = None
+    ) -> list[Certificate]:
+        self.calls.append(tuple(indices))
+        if self.poisoned & set(indices):
+            raise self.error
+        assert labels is not None
+        return [certificate(index, label=label) for index, label in zip(indices, labels, strict=True)]
+
+
+def tasks(indices: Sequence[int]) -> list[Task]:
+    return [Task(index, torch.zeros(1), 1) for index in indices]
+
+
+def run(path: Path, certifier: FakeCertifier, indices: Sequence[int], size: int = 4) -> list[Record]:
+    seen: list[Record] = []
+    with RunStore(path, spec()) as store:
+        execute(LocalEngine(certifier), in_groups(tasks(indices), size), store, seen.append)
+    return seen
+
+
+def test_groups_hold_every_task_once_in_order() -> None:
+    groups = list(in_groups(tasks(range(11)), 4))
+    assert [len(group) for group in groups] == [4, 4, 3]
+    assert [task.index for group in groups for task in group] == list(range(11))
+
+
+def test_a_poisoned_input_is_recorded_and_the_run_goes_on(tmp_path: Path) -> None:
+    seen = run(tmp_path, FakeCertifier(poisoned=[5]), range(12))
+    assert [record.index for record in seen] == list(range(12))
+    assert [record.index for record in seen if record.status == "failed"] == [5]
+    assert seen[5].error == "expected finite values"
+    assert read_run(tmp_path).records == tuple(seen)
+
+
+def test_neighbours_of_a_poisoned_input_are_certified_one_by_one() -> None:
+    certifier = FakeCertifier(poisoned=[1])
+    outcomes = certify_group(certifier, tasks(range(3)))
+    assert certifier.calls == [(0, 1, 2), (0,), (1,), (2,)]
+    assert [isinstance(outcome, Failure) for outcome in outcomes] == [False, True, False]
+
+
+def test_if_the_first_inputs_all_fail_nothing_is_recorded(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="the first 5 inputs all failed, nothing was recorded: expected finite"):
+        run(tmp_path, FakeCertifier(poisoned=range(20)), range(20))
+    assert read_run(tmp_path).records == ()
+
+
+def test_failures_at_the_start_are_kept_once_an_input_succeeds(tmp_path: Path) -> None:
+    seen = run(tmp_path, FakeCertifier(poisoned=[0, 1, 2, 3]), range(5))
+    assert [record.status for record in seen] == ["failed"] * 4 + ["certified"]
+
+
+def test_many_failures_in_a_row_are_recorded_once_an_input_succeeded(tmp_path: Path) -> None:
+    seen = run(tmp_path, FakeCertifier(poisoned=range(4, 14)), range(16))
+    assert [record.index for record in seen] == list(range(16))
+    assert sum(record.status == "failed" for record in seen) == 10
+
+
+def test_a_short_run_may_fail_altogether_and_a_resumed_one_later(tmp_path: Path) -> None:
+    assert [record.status for record in run(tmp_path / "short", FakeCertifier(poisoned=[0, 1]), [0, 1])] == [
+        "failed"
+    ] * 2
+    run(tmp_path / "long", FakeCertifier(), range(3))
+    seen = run(tmp_path / "long", FakeCertifier(poisoned=range(3, 12)), range(3, 12))
+    assert len(seen) == 9
+
+
+def test_running_out_of_memory_is_not_the_inputs_fault(tmp_path: Path) -> None:
+    error = ModelError("input 3: the model failed")
+    error.__cause__ = torch.OutOfMemoryError("CUDA out of memory")
+    with pytest.raises(RunError, match="out of memory on the device"):
+        run(tmp_path, FakeCertifier(poisoned=[3], error=error), range(8))
+    assert all(record.status == "certified" for record in read_run(tmp_path).records)
+
+
+def test_an_error_of_ours_stops_the_run_and_keeps_what_was_done(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        run(tmp_path, FakeCertifier(poisoned=[9], error=ZeroDivisionError()), range(12))
+    assert [record.index for record in read_run(tmp_path).records] == list(range(8))
+
+
+def test_outcomes_are_written_before_the_next_group_is_begun(tmp_path: Path) -> None:
+    written: list[int] = []
+
+    class Watching:
+        def outcomes(self, groups: Iterator[list[Task]]) -> Iterator[Outcome]:
+            for group in groups:
+                yield certificate(group[0].index)
+                written.append(len(read_run(tmp_path).records))
+
+    with RunStore(tmp_path, spec()) as store:
+        execute(Watching(), in_groups(tasks(range(3)), 1), store, lambda record: None)
+    assert written == [1, 2, 3]
+
+
+def test_groups_fill_micro_batches_and_stay_small() -> None:
+    def recipe(n: int, n0: int, batch_size: int) -> Recipe:
+        return Recipe(nn.Identity(), 0.5, 2, (2,), None, batch_size, CertifyConfig(n=n, n0=n0))
+
+    assert recipe(100_000, 10_000, 256).group_size == 1
+    assert recipe(10_000, 500, 256).group_size == 5
+    assert recipe(10, 10, 256).group_size == 64

@@ -1,0 +1,110 @@
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from doublebubble import Certifier, CertifyConfig
+from doublebubble.certificate import Certificate
+from doublebubble.data import load_dataset
+from doublebubble.engines.base import Engine, Failure, Outcome, Recipe, Task, execute, in_groups
+from doublebubble.engines.job import Job, make_job
+from doublebubble.engines.local import LocalEngine
+from doublebubble.errors import InputError, RunError, SettingError
+from doublebubble.runs.digests import device_kind, software_versions
+from doublebubble.runs.store import RunStore, read_run
+from tests.engines.centroids import make
+from tests.runs.samples import certificate
+
+ray = pytest.importorskip("ray")
+from doublebubble.engines.ray import RayEngine, _Worker  # noqa: E402 - only where ray is installed
+
+CPU = device_kind(torch.device("cpu"))
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.xdist_group("ray"),
+]
+
+
+def outcomes_by_index(path: Path, job: Job, engine: Engine) -> dict[int, dict[str, object]]:
+    with RunStore(path, job.spec) as store:
+        execute(engine, job.groups(store), store, lambda record: None)
+    return {record.index: record.without_time() for record in read_run(path).records}
+
+
+def test_two_workers_write_the_records_of_one_process(tmp_path: Path) -> None:
+    config = CertifyConfig(n=300, n0=50)
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16)
+    local = outcomes_by_index(tmp_path / "local", job, LocalEngine(job.recipe.build()))
+    cluster = outcomes_by_index(tmp_path / "ray", job, RayEngine(job.recipe, job.spec.device, workers=2))
+    assert len(local) == 18
+    assert cluster == local
+    assert not ray.is_initialized()
+
+
+class Deadly:
+    """Ends its process on input 5 always, on input 11 the first time; refuses input 8."""
+
+    def __init__(self, marker: Path) -> None:
+        self._marker = marker
+
+    def certify_many(
+        self, xs: Sequence[Tensor], indices: Sequence[int], labels: Sequence[int | None] | None = None
+    ) -> list[Certificate]:
+        if 5 in indices:
+            os._exit(1)
+        if 11 in indices and not self._marker.exists():
+            self._marker.touch()
+            os._exit(1)
+        if 8 in indices:
+            raise InputError("input 8: expected finite values")
+        return [certificate(index) for index in indices]
+
+
+@dataclass(frozen=True)
+class DeadlyRecipe(Recipe):
+    marker: Path = Path()
+
+    def build(self) -> Certifier:
+        return Deadly(self.marker)  # type: ignore[return-value]
+
+
+def recipe(marker: Path) -> DeadlyRecipe:
+    return DeadlyRecipe(nn.Identity(), 0.5, 2, (1,), None, 4, CertifyConfig(), marker=marker)
+
+
+def test_lost_workers_are_replaced_and_only_what_kills_them_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("doublebubble.engines.ray.ATTEMPTS", 2)  # input 11 may die once while alone
+    groups = in_groups((Task(index, torch.zeros(1), 1) for index in range(16)), 3)
+    found: dict[int, Outcome] = {}
+    for outcome in RayEngine(recipe(tmp_path / "marker"), CPU, workers=2).outcomes(groups):
+        assert outcome.index not in found
+        found[outcome.index] = outcome
+    assert sorted(found) == list(range(16))
+    failures = {index: outcome.error for index, outcome in found.items() if isinstance(outcome, Failure)}
+    assert failures == {5: "its worker died while certifying it alone, 2 times", 8: "input 8: expected finite values"}
+
+
+def test_a_worker_of_another_kind_is_refused(tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    try:
+        with pytest.raises(RunError, match=r"has device 'cpu .*', the run's is 'cpu PDP-11'"):
+            _Worker().build(recipe(tmp_path), "cpu PDP-11", software_versions())
+        with pytest.raises(RunError, match=r"has torch '.*', the run's is '0\.4'"):
+            _Worker().build(recipe(tmp_path), CPU, {**software_versions(), "torch": "0.4"})
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_what_cannot_be_meant_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="workers: expected at least 1, got 0"):
+        RayEngine(recipe(tmp_path), CPU, workers=0)
+    with pytest.raises(RunError, match="ray: no cluster at 127"):
+        list(RayEngine(recipe(tmp_path), CPU, workers=1, address="127.0.0.1:9").outcomes(iter([])))

@@ -1,0 +1,79 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from doublebubble.config import CertifyConfig
+from doublebubble.errors import RunError, SettingError
+from doublebubble.runs.spec import ImportSpec, differences, parse_spec, spec_hash, spec_text
+from tests.runs.samples import spec
+
+
+def test_the_file_gives_the_specification_back() -> None:
+    imported = ImportSpec(source="a.tsv", digest="00", size=9, indices="0:9")
+    for each in (spec(), spec(domain=None, config=CertifyConfig(protocol="paper", methods=("single",))), imported):
+        assert parse_spec(spec_text(each), "spec.json") == each
+
+
+def test_every_field_changes_the_hash() -> None:
+    base = spec()
+    changes: dict[str, Any] = {
+        "model_digest": "00",
+        "dataset": "mnist",
+        "split": "train",
+        "data_digest": "00",
+        "size": 101,
+        "indices": "0:21",
+        "sigma": 0.25,
+        "num_classes": 4,
+        "shape": (4,),
+        "domain": None,
+        "batch_size": 8,
+        "program": "folded",
+        "device": "cuda",
+        "config": CertifyConfig(n=100, n0=10, seed=1),
+        "simultaneous": 100,
+        "centres": False,
+        "versions": {"torch": "3"},
+    }
+    assert set(changes) == set(type(base).model_fields) - {"kind"}
+    hashes = {spec_hash(spec(**{name: value})) for name, value in changes.items()}
+    assert len(hashes | {spec_hash(base)}) == len(changes) + 1
+
+
+def test_differences_name_the_fields_down_to_the_setting() -> None:
+    other = spec(sigma=0.25, config=CertifyConfig(n=200, n0=10))
+    assert differences(spec(), other) == ["sigma: 0.5 -> 0.25", "config.n: 100 -> 200"]
+    assert differences(spec(), spec()) == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda c: c["spec"].update(sigma=0.75), "was changed after it was written"),
+        (lambda c: c["spec"]["config"].update(alpha=0.5), "was changed after it was written"),
+        (lambda c: c.update(hash="0" * 64), "was changed after it was written"),
+        (lambda c: c["spec"].update(sigma=-1), "greater than 0"),
+        (lambda c: c["spec"].pop("dataset"), "dataset"),
+        (lambda c: c.update(format=2), "expected a run of format 1, got 2"),
+        (lambda c: c.pop("hash"), "expected the fields format, hash and spec"),
+    ],
+)
+def test_an_edit_by_hand_is_found(edit: Callable[[dict[str, Any]], object], message: str) -> None:
+    content = json.loads(spec_text(spec()))
+    edit(content)
+    with pytest.raises(RunError, match=f"^spec.json: .*{message}"):
+        parse_spec(json.dumps(content), "spec.json")
+
+
+def test_a_file_that_is_no_json_is_named() -> None:
+    with pytest.raises(RunError, match=r"spec.json: expected JSON, line 1"):
+        parse_spec("{", "spec.json")
+
+
+def test_specifications_are_validated_and_frozen() -> None:
+    with pytest.raises(SettingError, match="sigma"):
+        spec(sigma=0)
+    with pytest.raises(Exception, match="frozen"):
+        spec().sigma = 3.0
