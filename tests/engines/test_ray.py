@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import ray
 import torch
 from torch import Tensor, nn
 
@@ -13,14 +14,12 @@ from doublebubble.data import load_dataset
 from doublebubble.engines.base import Engine, Failure, Outcome, Recipe, Task, execute, in_groups
 from doublebubble.engines.job import Job, make_job
 from doublebubble.engines.local import LocalEngine
+from doublebubble.engines.ray import RayEngine, _Worker
 from doublebubble.errors import InputError, RunError, SettingError
 from doublebubble.runs.digests import device_kind, software_versions
 from doublebubble.runs.store import RunStore, read_run
 from tests.engines.centroids import make
 from tests.runs.samples import certificate
-
-ray = pytest.importorskip("ray")
-from doublebubble.engines.ray import RayEngine, _Worker  # noqa: E402 - only where ray is installed
 
 CPU = device_kind(torch.device("cpu"))
 
