@@ -228,12 +228,16 @@ class SmoothedClassifier:
         if not isinstance(logits, Tensor) or tuple(logits.shape) != expected:
             got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
             raise ModelError(f"input {indices[0]}: expected logits of shape {expected}, got {got}")
-        finite = logits[:rows].isfinite().all(1)
+        if not math.isfinite(float(logits[:rows].detach().sum())):  # NaN and infinity survive in a sum
+            self._require_finite(logits[:rows], indices)
+        return logits
+
+    def _require_finite(self, logits: Tensor, indices: Sequence[int]) -> None:
+        finite = logits.isfinite().all(1)
         if not bool(finite.all()):
-            bad = int((~finite).sum())
+            bad, rows = int((~finite).sum()), len(finite)
             where = ", ".join(str(index) for index in sorted(set(indices)))
             raise ModelError(f"input {where}: expected finite logits, got NaN or infinity in {bad} of {rows} draws")
-        return logits
 
     def _rows_interchangeable(self, x: Tensor) -> bool:
         """Whether this program gives an input the same logits, to the bit, in every row and beside any neighbours."""

@@ -1,52 +1,59 @@
-"""Certified accuracy counts every input, and the figure shows what the certificates say."""
+"""The figure shows what the records say, and its caption what stands behind them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
-from scipy import stats
 
-import doublebubble as db
-from doublebubble.audit.oracles import HalfSpace
+from doublebubble import CertifyConfig
+from doublebubble.data import load_dataset
+from doublebubble.engines.base import execute
+from doublebubble.engines.job import make_job
+from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError
-from doublebubble.report.curve import average_radius, certified_accuracy, counted_radii, draw_curve
+from doublebubble.report.curve import BLUE, caption, draw_curve
+from doublebubble.runs.statistics import certified_accuracy
+from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.runs.tables import frame
+from tests.engines.centroids import make
 
 
-@pytest.fixture(scope="module")
-def certificates() -> list[db.Certificate]:
-    smoothed = db.SmoothedClassifier(HalfSpace(np.array([1.0, 0.0]), 0.0), 0.5, 2, None, batch_size=100)
-    certifier = db.Certifier(smoothed, db.CertifyConfig(n=200, n0=20))
-    xs = [torch.tensor([0.1 * i, 0.0]) for i in range(-5, 6)]
-    return certifier.certify_many(xs, range(11), [1] * 11)
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, CertifyConfig(n=200, n0=20), indices="0:12")
+    with RunStore(tmp_path / "run", job.spec) as store:
+        execute(LocalEngine(job.recipe.build()), job.groups(store), store, lambda record: None)
+    return read_run(tmp_path / "run")
 
 
-def test_wrong_and_abstained_inputs_count_as_certified_nowhere(certificates: list[db.Certificate]) -> None:
-    counted = counted_radii(certificates)
-    for certificate, radius in zip(certificates, counted, strict=True):
-        assert radius == (certificate.radius if certificate.prediction == 1 else -1)
-    curve = certified_accuracy(counted, np.array([0.0, 0.3]))
-    by_hand = [sum(c.prediction == 1 and c.radius >= r for c in certificates) for r in (0.0, 0.3)]
-    assert curve.accuracy.tolist() == [hits / 11 for hits in by_hand]
-    for hits, low, high in zip(by_hand, curve.low, curve.high, strict=True):
-        interval = stats.binomtest(hits, 11).proportion_ci(0.95, method="exact")
-        assert (low, high) == pytest.approx((interval.low, interval.high), abs=1e-9)
-    total = sum(c.radius for c in certificates if c.prediction == 1)
-    assert average_radius(counted) == pytest.approx(total / 11)
+def test_the_curve_is_drawn_where_the_records_put_it(run: Run, tmp_path: Path) -> None:
+    draw_curve(run, tmp_path / "curve.png", "title")
+    pixels = np.asarray(Image.open(tmp_path / "curve.png").convert("RGB")).astype(int)
+    colour = [int(BLUE[i : i + 2], 16) for i in (1, 3, 5)]
+    drawn = (np.abs(pixels - colour).sum(2) < 12).nonzero()
+    assert len(drawn[0]) > 200
+    start = certified_accuracy(frame(run), [0.0])[0].accuracy
+    axis_top, axis_bottom = _axes_rows(pixels)
+    highest = (axis_bottom - drawn[0].min()) / (axis_bottom - axis_top) * 1.02
+    assert highest == pytest.approx(start, abs=0.03)
 
 
-def test_labels_are_needed(certificates: list[db.Certificate]) -> None:
-    with pytest.raises(InputError, match="label"):
-        counted_radii([replace(certificates[0], label=None)])
-    with pytest.raises(InputError, match="at least one"):
-        counted_radii([])
+def _axes_rows(pixels: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> tuple[int, int]:
+    """The rows of the frame: dark for most of the figure's width."""
+    dark = ((pixels.sum(2) < 120).mean(1) > 0.6).nonzero()[0]
+    return int(dark.min()), int(dark.max())
 
 
-def test_the_figure_is_drawn(certificates: list[db.Certificate], tmp_path: Path) -> None:
-    draw_curve(certificates, tmp_path / "curve.png", "title")
-    pixels = np.asarray(Image.open(tmp_path / "curve.png").convert("RGB"))
-    assert pixels.shape[0] > 400
-    blue = (pixels == (0, 114, 178)).all(2).sum()
-    assert blue > 200, "the curve is there"
+def test_the_caption_names_protocol_and_guarantee(run: Run) -> None:
+    assert "12 inputs" in caption(run)
+    assert "protocol sound, alpha 0.001" in caption(run)
+    assert "probability at least 1 - alpha" in caption(run)
+
+
+def test_a_run_without_records_is_no_figure(tmp_path: Path) -> None:
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, CertifyConfig(n=200), indices="0:2")
+    with RunStore(tmp_path / "run", job.spec):
+        pass
+    with pytest.raises(InputError, match="at least one record"):
+        draw_curve(read_run(tmp_path / "run"), tmp_path / "curve.png", "title")

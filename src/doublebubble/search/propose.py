@@ -60,7 +60,7 @@ def propose(
         elif method == "first_order":
             plans[method], gains[method] = _first_order_plan(scout, x, selected)
         elif method == "dipole":
-            plans[method], gains[method] = _dipole_plan(scout, x, selected)
+            plans[method], gains[method] = _dipole_plan(scout, x)
         else:
             bearings = take_bearings(scout, x, selected) if bearings is None else bearings
             plans[method], gains[method] = _plan(scout, x, method, bearings)
@@ -79,11 +79,11 @@ def _first_order_plan(scout: Scout, x: Tensor, selected: Counts) -> tuple[Plan, 
     return Plan("first_order", (ball,), False, f"the gradient of the lead is expected to be small{where}"), gain
 
 
-def _dipole_plan(scout: Scout, x: Tensor, selected: Counts) -> tuple[Plan, float]:
+def _dipole_plan(scout: Scout, x: Tensor) -> tuple[Plan, float]:
     """Pairs of opposite draws at the input, if a few of them promise more than votes."""
     if scout.config.n < 2:
         return cohen_plan(x, scout.classes, scout.config.n, "dipole", "all draws at the input: no pair in n"), 0.0
-    gain = pairs_promise(scout, x, selected)
+    gain = pairs_promise(scout, x)
     if gain <= 0:
         reason = "all draws at the input: pairs of opposite draws promise no gain"
         return cohen_plan(x, scout.classes, scout.config.n, "dipole", reason), 0.0
@@ -133,7 +133,7 @@ def _plan(scout: Scout, x: Tensor, method: Method, bearings: Bearings) -> tuple[
         boxed = method != "single"
         centres = _ascend(scout, x, start, bearings, boxed, part=10 * _PARTS[method])
         gain, error = _judge(scout, x, centres, boxed)
-        if gain > error:
+        if gain > error * len(centres):  # two centres have twice the freedom to fit the search's own noise
             n = scout.config.n // len(centres)
             balls = (BallPlan(_PARTS[method] + i, centre, n, scout.classes) for i, centre in enumerate(centres))
             return Plan(method, tuple(balls), boxed, f"{reason}, and fresh search draws agree"), gain

@@ -66,13 +66,11 @@ class Scout:
         assert sums is not None
         return [float(one @ two) / (split * (self.per_verdict - split)) for one, two in zip(*sums, strict=True)]
 
-    def pairs(self, x: Tensor, classes: tuple[tuple[int, ...], ...], part: int) -> Counts:
+    def pairs(self, x: Tensor, classes: tuple[tuple[int, ...], ...], part: int) -> Tally:
         """How often both, one and none of a pair of opposite draws at x voted for one of a set of classes."""
-        n = self.per_verdict // 2 * 2
+        n = max(2, self.per_verdict // 2 * 2)
         self.cost += Cost(n, n)
-        found = self.smoothed.tally(Request(x, n, self._stream(part), antithetic=True, pairs=classes)).pairs
-        assert found is not None
-        return found
+        return self.smoothed.tally(Request(x, n, self._stream(part), antithetic=True, pairs=classes))
 
     def outlook(self, counts: Counts, balls: int = 1) -> Outlook:
         """What one of several balls may expect of its share of draws and alpha."""

@@ -105,17 +105,22 @@ def _eta(scout: Scout, x: Tensor, rival: tuple[int, ...], gamma: float) -> Float
     return eta
 
 
-def pairs_promise(scout: Scout, x: Tensor, counts: Counts) -> float:
-    """The gain over votes that pairs of opposite draws promise at x, from a verdict's worth of such pairs."""
+def pairs_promise(scout: Scout, x: Tensor) -> float:
+    """The gain over votes that pairs of opposite draws promise at x.
+
+    Both radii are predicted from the same verdict's worth of pairs, so that their common luck cancels.
+    """
     rivals = rivals_of(scout.classes)
-    seen = scout.pairs(x, ((scout.classes.partition.top,), *rivals), _PAIRS)
-    watched = seen[:1] if scout.classes.binary else seen
-    m, m0 = scout.config.n // 2, int(seen[0].sum())
+    tally = scout.pairs(x, ((scout.classes.partition.top,), *rivals), _PAIRS)
+    assert tally.pairs is not None
+    watched = tally.pairs[:1] if scout.classes.binary else tally.pairs
+    m, seen = scout.config.n // 2, tally.n // 2
     alpha = scout.config.alpha / (2 * len(watched))
     masses = []
     for number, (both, one, none) in enumerate(watched.tolist()):
         agreeing = both if number == 0 else none
-        expected_twice, expected_once = (int(m * count / (m0 + 1)) for count in (agreeing, one))
+        expected_twice, expected_once = (int(m * count / (seen + 1)) for count in (agreeing, one))
         masses.append(pair_mass(expected_twice, expected_once, m, alpha, alpha))
     rivals_masses = masses if scout.classes.binary else masses[1:]
-    return dipole_radius(masses[0], rivals_masses, scout.smoothed.sigma) - scout.outlook(counts).radius
+    plain = max(0.0, scout.outlook(tally.counts).radius)
+    return dipole_radius(masses[0], rivals_masses, scout.smoothed.sigma) - plain
