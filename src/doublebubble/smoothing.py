@@ -217,7 +217,7 @@ class SmoothedClassifier:
 
     def _logits(self, batch: Tensor, rows: int, indices: Sequence[int]) -> Tensor:
         """The program's logits for a full micro-batch of which the first `rows` are real; checked, never repaired."""
-        laid_out = self.program.layout(batch.to(self._model_dtype))
+        laid_out = batch if self._laid_out(batch) else self.program.layout(batch.to(self._model_dtype))
         try:
             logits = self._model(laid_out)
         except (RuntimeError, ValueError, TypeError, IndexError) as error:
@@ -231,6 +231,11 @@ class SmoothedClassifier:
         if not math.isfinite(float(logits[:rows].detach().sum())):  # NaN and infinity survive in a sum
             self._require_finite(logits[:rows], indices)
         return logits
+
+    def _laid_out(self, batch: Tensor) -> bool:
+        """Whether a batch is a buffer that was made in the program's layout and dtype."""
+        buffers = self._buffers.get((tuple(batch.shape[1:]), batch.dtype))
+        return buffers is not None and batch is buffers.inputs and batch.dtype == self._model_dtype
 
     def _require_finite(self, logits: Tensor, indices: Sequence[int]) -> None:
         finite = logits.isfinite().all(1)
@@ -299,7 +304,8 @@ class _MicroBatch:
         """Run the micro-batch, padded with zeros, and hand out the votes."""
         if self._filled == 0:
             return
-        self._buffers.inputs[self._filled :] = 0
+        if self._filled < self._smoothed.batch_size:
+            self._buffers.inputs[self._filled :] = 0
         indices = [sink.request.stream.index for sink, *_ in self._segments]
         logits = self._smoothed._logits(self._buffers.inputs, self._filled, indices)
         votes = logits.argmax(1)

@@ -14,6 +14,8 @@ from doublebubble.errors import SettingError
 from doublebubble.streams import Stream
 from doublebubble.types import Counts, Floats
 
+_COUNTED_TOGETHER = 16  # batches of votes
+
 
 @dataclass(frozen=True)
 class Request:
@@ -73,6 +75,7 @@ class Accumulator:
     def __init__(self, request: Request, num_classes: int, device: torch.device) -> None:
         self.request = request
         self._counts = torch.zeros(num_classes, dtype=torch.int64, device=device)
+        self._uncounted: list[Tensor] = []
         self._split = request.n if request.split is None else request.split
         # MPS has no float64; there the batch sums are float32 and only their total is widened.
         self._wide = torch.float32 if device.type == "mps" else torch.float64
@@ -84,7 +87,7 @@ class Accumulator:
 
     def add(self, votes: Tensor, noise: Tensor, first: int) -> None:
         """Take the votes and the noise of draws first, first + 1, ... of an ordinary request."""
-        self._counts += torch.bincount(votes, minlength=len(self._counts))
+        self._count(votes)
         if self._votes is not None:
             self._votes[first : first + len(votes)] = votes
         if self._sums is None:
@@ -96,16 +99,28 @@ class Accumulator:
 
     def add_pairs(self, plus: Tensor, minus: Tensor) -> None:
         """Take the votes at +Z and at -Z of the same vectors."""
-        self._counts += torch.bincount(plus, minlength=len(self._counts))
-        self._counts += torch.bincount(minus, minlength=len(self._counts))
+        self._count(plus)
+        self._count(minus)
         for number, classes in enumerate(self.request.pairs):
             wanted = torch.zeros(len(self._counts), dtype=torch.int64, device=plus.device)
             wanted[list(classes)] = 1
             agreeing = wanted[plus] + wanted[minus]
             self._pairs[number] += torch.bincount(2 - agreeing, minlength=3)
 
+    def _count(self, votes: Tensor) -> None:
+        """Keep a few batches of votes and count them together: one by one costs a small model dearly."""
+        self._uncounted.append(votes)
+        if len(self._uncounted) >= _COUNTED_TOGETHER:
+            self._settle()
+
+    def _settle(self) -> None:
+        if self._uncounted:
+            self._counts += torch.bincount(torch.cat(self._uncounted), minlength=len(self._counts))
+            self._uncounted.clear()
+
     def result(self) -> Tally:
         """The finished tally; the votes add up to n, or an internal error is raised."""
+        self._settle()
         counts = self._counts.cpu().numpy()
         if int(counts.sum()) != self.request.n:
             raise AssertionError(f"counted {int(counts.sum())} votes of {self.request.n} draws")
