@@ -155,3 +155,20 @@ def test_outlook_promises_nothing_for_a_class_without_votes() -> None:
     counts = np.array([0, 10])
     plan = choose_plan(np.array([10, 0]), 100, 0.001)
     assert outlook(counts, plan, 100, 0.001, 0.5).radius == -math.inf
+
+
+def test_the_balls_of_a_plan_share_the_draws_and_alpha() -> None:
+    """A pair of balls is compared with Cohen at equal draws, and all its statements hold together at alpha."""
+    for index in range(20):
+        cert = certify(10_000, ("double",), index)
+        assert sum(ball.n for ball in cert.balls) <= 10_000
+        assert sum(ball.alpha for ball in cert.balls) <= cert.alpha
+        for ball in cert.balls:
+            assert sum(ball.evidence["alphas"]) <= ball.alpha  # type: ignore[arg-type]
+        if len(cert.balls) == 2:
+            centres = np.stack([ball.centre for ball in cert.balls if ball.centre is not None])
+            radii = [ball.radius for ball in cert.balls]
+            rebuilt = db.geometry.bound_at(np.array(cert.multipliers), at_faces(), centres, radii)
+            assert rebuilt.radius == cert.radius
+            return
+    pytest.fail("no pair of balls was proposed in twenty tries: the test has nothing to look at")
