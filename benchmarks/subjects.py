@@ -1,9 +1,10 @@
 """The models and inputs that the benchmarks run on: untrained, since speed does not depend on the weights."""
 
 import torch
+from torch import Tensor
+
 from doublebubble.data import dataset_info
 from doublebubble.models import Normalised, build
-from torch import Tensor
 
 
 def subject(arch: str, dataset: str) -> tuple[Normalised, Tensor]:
