@@ -1,7 +1,7 @@
 """How much of the bare forward rate reaches the votes? The same program, at the batch size that suits it best."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -25,28 +25,22 @@ def run() -> list[Row]:
 
 
 def _row(name: str, model: nn.Module, x: Tensor, program: Program, draws: int) -> Row:
-    """The best batch size of each is found first; then both run at their own, in many short turns."""
+    """Both sides at every batch size, all in turns; the best of each side counts."""
     prepared = program.prepare(model)
     noise = torch.randn((draws, *x.shape), generator=torch.Generator().manual_seed(0))
     images = program.layout(x + 0.5 * noise)
-    bare = {size: functools.partial(_forward, prepared, images, size) for size in BATCHES}
-    counts = {
-        size: functools.partial(
-            SmoothedClassifier(model, 0.5, 10, batch_size=size, program=program).counts, x, draws, seed=0, index=0
-        )
-        for size in BATCHES
-    }
-    size, own = _best(bare), _best(counts)
-    seconds = best_seconds({"bare": bare[size], "counts": counts[own]}, rounds=25)
-    ratio = seconds["bare"] / seconds["counts"]
-    rates = f"{draws / seconds['counts']:,.0f} of {draws / seconds['bare']:,.0f} a second"
-    measured = f"{ratio:.3f} ({rates}, {program.name}, batches of {own} and {size})"
+    rivals: dict[str, Callable[[], object]] = {}
+    for size in BATCHES:
+        smoothed = SmoothedClassifier(model, 0.5, 10, batch_size=size, program=program)
+        rivals[f"bare {size}"] = functools.partial(_forward, prepared, images, size)
+        rivals[f"votes {size}"] = functools.partial(smoothed.counts, x, draws, seed=0, index=0)
+    seconds = best_seconds(rivals, rounds=12)
+    bare, own = (min(BATCHES, key=lambda size: seconds[f"{side} {size}"]) for side in ("bare", "votes"))
+    best_bare, best_votes = seconds[f"bare {bare}"], seconds[f"votes {own}"]
+    ratio = best_bare / best_votes
+    rates = f"{draws / best_votes:,.0f} of {draws / best_bare:,.0f} a second"
+    measured = f"{ratio:.3f} ({rates}, {program.name}, batches of {own} and {bare})"
     return Row(f"votes over bare forward passes, {name}", measured, "at least 0.90", ratio >= 0.90)
-
-
-def _best(runs: Mapping[int, Callable[[], object]]) -> int:
-    seconds = best_seconds({str(size): run for size, run in runs.items()}, rounds=4)
-    return min(runs, key=lambda size: seconds[str(size)])
 
 
 def _forward(model: nn.Module, images: Tensor, size: int) -> None:
