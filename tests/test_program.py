@@ -1,11 +1,14 @@
 """A prepared program computes what the model computes, and says what it is."""
 
+import itertools
+from typing import get_args
+
 import pytest
 import torch
 from torch import Tensor, nn
 
 from doublebubble import program as program_module
-from doublebubble.errors import ModelError
+from doublebubble.errors import ModelError, SettingError
 from doublebubble.program import Program, fastest_program
 
 
@@ -58,10 +61,15 @@ def test_folding_removes_the_batch_norms_that_can_go(net: nn.Module) -> None:
     assert kinds.count(nn.BatchNorm2d) == 2, "one follows a convolution used twice, one follows a sum"
 
 
-def test_names_tell_programs_apart() -> None:
-    programs = [Program(a, b, c, d) for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in ("float32", "bfloat16")]  # type: ignore[arg-type]
-    assert len({program.name for program in programs}) == len(programs)
+def test_a_program_is_found_by_its_name() -> None:
     assert Program().name == "eager"
+    for fold, last, compiled in itertools.product((False, True), repeat=3):
+        for precision in get_args(program_module.Precision):
+            program = Program(fold, last, compiled, precision)
+            assert Program.named(program.name) == program
+    for name in ("", "channels_last+folded", "float32", "fast"):
+        with pytest.raises(SettingError, match="program: expected eager, or parts of folded"):
+            Program.named(name)
 
 
 def test_a_model_that_cannot_be_traced_is_refused() -> None:

@@ -6,21 +6,23 @@ program that ran, not about the weights alone; every result carries `Program.nam
 
 import copy
 import functools
+import itertools
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.fx import GraphModule, symbolic_trace
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from doublebubble.errors import ModelError
+from doublebubble.errors import ModelError, SettingError
 
 Precision = Literal["float32", "bfloat16", "float16"]
+_CHOICES = ((False, True), (False, True), (False, True), get_args(Precision))
 _PROBE = "import torch; d = torch.{0}; torch.nn.Conv2d(64, 64, 3).to(d)(torch.zeros(8, 64, 16, 16, dtype=d))"
 
 
@@ -48,6 +50,18 @@ class Program:
             *([self.precision] if self.precision != "float32" else []),
         ]
         return "+".join(parts) or "eager"
+
+    @classmethod
+    def named(cls, name: str) -> "Program":
+        """The program that `name` is the name of."""
+        known = {program.name: program for program in (cls(*choice) for choice in itertools.product(*_CHOICES))}
+        try:
+            return known[name]
+        except KeyError:
+            raise SettingError(
+                f"program: expected eager, or parts of folded+channels_last+compiled+bfloat16 (or float16) in this "
+                f"order, got {name!r}"
+            ) from None
 
     def prepare(self, model: nn.Module) -> nn.Module:
         """A prepared copy of the model; the model itself is left as it was."""

@@ -10,6 +10,7 @@ from doublebubble.config import CertifyConfig
 from doublebubble.data import Dataset
 from doublebubble.engines.base import Recipe, Task, in_groups
 from doublebubble.errors import SettingError
+from doublebubble.program import Program
 from doublebubble.runs.digests import data_digest, device_kind, model_digest, software_versions
 from doublebubble.runs.indices import format_indices, parse_indices
 from doublebubble.runs.spec import RunSpec
@@ -44,6 +45,7 @@ def make_job(
     indices: str = ":",
     batch_size: int = 256,
     device: str = "cpu",
+    program: Program | None = None,
     simultaneous: bool = False,
     centres: bool = True,
 ) -> Job:
@@ -64,6 +66,7 @@ def make_job(
         domain=data.info.domain,
         batch_size=batch_size,
         config=config,
+        program=program or Program(),
         device=device,
     )
     spec = RunSpec(
