@@ -57,6 +57,16 @@ def test_the_same_command_again_does_nothing_and_says_so(capsys: pytest.CaptureF
     assert (tmp_path / "run" / "records.jsonl").read_bytes() == before
 
 
+def test_the_program_is_the_one_asked_for_and_recorded(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, _, _ = run(capsys, *options(tmp_path / "run", "--program", "folded"))
+    spec = read_run(tmp_path / "run").spec
+    assert isinstance(spec, RunSpec)
+    assert (code, spec.program) == (0, "folded")
+    code, _, err = run(capsys, *options(tmp_path / "run", "--program", "fast"))
+    assert code == 2
+    assert "program: expected eager, or parts of" in err
+
+
 def test_quiet_prints_nothing_and_json_one_object(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run(capsys, *options(tmp_path / "a", "--quiet")) == (0, "", "")
     code, out, err = run(capsys, *options(tmp_path / "b", "--json"))
@@ -64,6 +74,34 @@ def test_quiet_prints_nothing_and_json_one_object(capsys: pytest.CaptureFixture[
     told = json.loads(out)
     assert (told["done"], told["inputs"], told["spec"]["sigma"]) == (12, 12, 0.5)
     assert told["summary"]["certified_accuracy"][0]["radius"] == 0.0
+
+
+def test_json_stays_one_object_when_a_ray_worker_dies(tmp_path: Path) -> None:
+    (tmp_path / "mortal.py").write_text(
+        "import os, pathlib\n"
+        "from tests.engines.centroids import Centroids, make as whole\n"
+        "class Mortal(Centroids):\n"
+        "    def forward(self, x):\n"
+        f"        marker = pathlib.Path({str(tmp_path / 'died')!r})\n"
+        "        if 'RAY_RAYLET_PID' in os.environ and not marker.exists():\n"
+        "            marker.touch()\n"
+        "            os._exit(1)\n"
+        "        return super().forward(x)\n"
+        "def make():\n"
+        "    return Mortal(whole().linear.weight.detach()).eval()\n"
+    )
+    arguments = options(tmp_path / "run", "--json", "--engine", "ray", "--model", "mortal:make")
+    path = os.pathsep.join([str(tmp_path), str(Path.cwd()), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-m", "doublebubble", *arguments],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "died").exists()
+    assert json.loads(done.stdout)["done"] == 12
 
 
 def test_another_specification_is_refused_with_its_fields(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import ray
 import torch
+from ray.cluster_utils import Cluster
 from torch import Tensor, nn
 
 from doublebubble import Certifier, CertifyConfig
@@ -44,6 +45,29 @@ def test_two_workers_write_the_records_of_one_process(tmp_path: Path) -> None:
     assert len(local) == 18
     assert cluster == local
     assert not ray.is_initialized()
+
+
+def test_a_cluster_that_is_there_is_joined_and_left_standing_and_its_gpus_are_shared(tmp_path: Path) -> None:
+    config = CertifyConfig(n=300, n0=50)
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:30:5", batch_size=16)
+    local = outcomes_by_index(tmp_path / "local", job, LocalEngine(job.recipe.build()))
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "num_gpus": 0})
+    try:
+        cluster.add_node(num_cpus=1, num_gpus=1)  # a GPU by name only: what is tested is how it is shared out
+
+        def join(workers: int, share: float) -> RayEngine:
+            return RayEngine(job.recipe, job.spec.device, workers, cluster.address, share)
+
+        assert outcomes_by_index(tmp_path / "two nodes", job, join(2, 0.0)) == local
+        assert not ray.is_initialized()
+        assert outcomes_by_index(tmp_path / "a quarter of a GPU", job, join(1, 0.25)) == local
+        with pytest.raises(RunError, match=r"ray: 2 workers need 1\.5 GPU, the cluster has 1"):
+            list(join(2, 0.75).outcomes(iter([])))
+        with pytest.raises(RunError, match="ray: 3 workers need 3 CPU, the cluster has 2"):
+            list(join(3, 0.0).outcomes(iter([])))
+    finally:
+        end: Callable[[], None] = cluster.shutdown
+        end()
 
 
 class Deadly:

@@ -1,6 +1,8 @@
 """`doublebubble certify`."""
 
+import contextlib
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +65,13 @@ def certify(
     batch_size: Annotated[
         int, typer.Option(help="Shape of the forward pass, part of the run's identity.", rich_help_panel=_ENGINE)
     ] = 256,
+    program: Annotated[
+        str,
+        typer.Option(
+            help="How the model is prepared: eager, or faster folded+channels_last; part of the run's identity.",
+            rich_help_panel=_ENGINE,
+        ),
+    ] = "eager",
     centres: Annotated[
         bool, typer.Option("--centres/--no-centres", help="Store what re-verification needs besides the inputs.")
     ] = True,
@@ -75,6 +84,7 @@ def certify(
     from doublebubble.data import load_dataset
     from doublebubble.engines.base import execute
     from doublebubble.engines.job import make_job
+    from doublebubble.program import Program
     from doublebubble.runs.store import RunStore, read_run
 
     settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
@@ -91,6 +101,7 @@ def certify(
         indices=indices,
         batch_size=batch_size,
         device=chosen_device(device),
+        program=Program.named(program),
         simultaneous=simultaneous,
         centres=centres,
     )
@@ -106,7 +117,9 @@ def certify(
                     if not store.records:
                         look_first(classifier, data, sigma)
                     chosen = _engine(engine, job, workers, address, gpus_per_worker)
-                with certifying_progress(console, store.records, total, silent) as watcher:
+                # Ray prints the death of a worker on stdout, which belongs to the JSON or to nobody.
+                aside = contextlib.redirect_stdout(sys.stderr) if silent else contextlib.nullcontext()
+                with aside, certifying_progress(console, store.records, total, silent) as watcher:
                     execute(chosen, job.groups(store), store, watcher)
         except KeyboardInterrupt:
             Console(stderr=True, soft_wrap=True, highlight=False).print(
