@@ -30,7 +30,7 @@ def test_correct_is_computed_and_not_believed(sample: Path, tmp_path: Path) -> N
     assert import_tsv(sample, tmp_path / "run") == 4
     table = load_run(tmp_path / "run")
     assert list(table["correct"]) == [True, False, False, True]
-    assert list(table["radius"]) == [0.378, 0.0, 0.9, 0.25]
+    assert list(table["radius"]) == [0.3780004, 0.0, 0.9, 0.25]
     assert list(table["seconds"]) == [15.4, 15.6, 15.7, 86401.0]
     assert set(table["guarantee"]) == {"unstated"}
     assert read_run(tmp_path / "run").spec.indices == "0:61:20"
@@ -42,6 +42,16 @@ def test_export_and_import_again_change_nothing(sample: Path, tmp_path: Path) ->
     (tmp_path / "again.tsv").write_text(text)
     import_tsv(tmp_path / "again.tsv", tmp_path / "again")
     assert export_text(read_run(tmp_path / "again"), "tsv") == text
+
+
+def test_a_radius_is_imported_as_the_file_has_it(tmp_path: Path) -> None:
+    radii = [f"{thousandths / 1000:.3f}" for thousandths in range(400)]  # about half of their doubles lie below
+    lines = ["idx\tlabel\tpredict\tradius\tcorrect\ttime", *(f"{i}\t1\t1\t{r}\t1\t0" for i, r in enumerate(radii))]
+    (tmp_path / "log.tsv").write_text("\n".join(lines) + "\n")
+    import_tsv(tmp_path / "log.tsv", tmp_path / "run")
+    assert list(load_run(tmp_path / "run")["radius"]) == [float(radius) for radius in radii]
+    exported = export_text(read_run(tmp_path / "run"), "tsv").splitlines()[1:]
+    assert [line.split("\t")[3] for line in exported] == [f"{radius}000" for radius in radii]
 
 
 def test_importing_twice_is_the_same_as_once(sample: Path, tmp_path: Path) -> None:
@@ -98,4 +108,4 @@ def test_statistics_equal_a_ten_line_computation(sample: Path, tmp_path: Path) -
         table = load_run(tmp_path / str(number))
         accuracies, average = plain_statistics(path, radii)
         assert [point.accuracy for point in certified_accuracy(table, radii)] == accuracies
-        assert average_radius(table) == pytest.approx(average, abs=1e-6)
+        assert average_radius(table) == pytest.approx(average, rel=1e-12)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from doublebubble.errors import RunError, SettingError
 from doublebubble.runs.lines import decode, encode
-from doublebubble.runs.record import Record, centres_of, floor_radius
+from doublebubble.runs.record import Record, centres_of, floor_radius, radius_text
 from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import certificate
 
@@ -32,6 +32,14 @@ def test_multiplying_before_the_floor_would_round_up() -> None:
     below = float(np.nextafter(5e-6, 0))  # in floating point a million times this is 5 exactly
     assert np.floor(below * 1e6) / 1e6 > below
     assert floor_radius(below) == 4e-6
+
+
+@given(st.floats(0, 1e3, allow_nan=False))
+def test_the_text_of_a_record_is_the_decimal_that_was_floored(radius: float) -> None:
+    floored = floor_radius(radius)
+    assert Fraction(Decimal(radius_text(floored))) <= Fraction(radius)
+    assert float(radius_text(floored)) == floored
+    assert Fraction(Decimal(radius_text(radius))) <= Fraction(radius) or radius == float(radius_text(radius))
 
 
 @pytest.mark.parametrize("radius", [float("nan"), float("inf"), -1e-9])

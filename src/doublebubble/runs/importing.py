@@ -11,7 +11,7 @@ from pathlib import Path
 
 from doublebubble.errors import DataError
 from doublebubble.runs.indices import format_indices
-from doublebubble.runs.record import Record, floor_radius
+from doublebubble.runs.record import Record
 from doublebubble.runs.spec import ImportSpec
 from doublebubble.runs.store import RunStore
 from doublebubble.types import ABSTAIN, Guarantee
@@ -81,7 +81,7 @@ def _record(where: str, names: Sequence[str], values: Sequence[str]) -> Record:
         label=label,
         prediction=prediction,
         status="imported",
-        radius=floor_radius(radius),
+        radius=radius,
         radii={},
         guarantee=Guarantee.UNSTATED,
         reason="imported",

@@ -33,6 +33,16 @@ def floor_radius(radius: float) -> float:
     return float(Decimal(radius).quantize(Decimal("0.000001"), rounding=ROUND_FLOOR))
 
 
+def radius_text(radius: float) -> str:
+    """A record's radius in six decimals, never rounded up.
+
+    The double of a number of six decimals is printed as that number, which is what was floored once already: flooring
+    the double again would lose a millionth whenever it lies below its decimal.
+    """
+    text = f"{radius:.6f}"
+    return text if float(text) == radius else f"{floor_radius(radius):.6f}"
+
+
 class BallRecord(Settings):
     """A ball of the plan with all that is needed to compute its radius again; nothing in it is rounded.
 
@@ -52,9 +62,9 @@ class BallRecord(Settings):
 class Record(Settings):
     """One line of a run.
 
-    `radius` and `radii` are rounded down to 6 decimals. A failed input has status `failed`, an error, no prediction and
-    radius 0, and counts as not certified. Votes are kept for classes that got any. `centres_digest` is the SHA-256 of
-    this input's file of centres, if its plan used any besides the input.
+    `radius` and `radii` are rounded down to 6 decimals; an imported radius is as its file has it. A failed input has
+    status `failed`, an error, no prediction and radius 0, and counts as not certified. Votes are kept for classes that
+    got any. `centres_digest` is the SHA-256 of this input's file of centres, if its plan used any besides the input.
     """
 
     index: Annotated[int, Field(ge=0)]

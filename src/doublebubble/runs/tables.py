@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import pandas as pd
 
 from doublebubble.errors import RunError, SettingError
-from doublebubble.runs.record import Record, floor_radius
+from doublebubble.runs.record import Record, radius_text
 from doublebubble.runs.spec import canonical, spec_hash
 from doublebubble.runs.store import Run, read_run
 
@@ -99,7 +99,7 @@ def _tsv(run: Run) -> str:
             str(record.index),
             str(record.label),
             str(record.prediction),
-            f"{floor_radius(record.radius):.6f}",
+            radius_text(record.radius),
             str(int(record.prediction == record.label)),
             f"{sum(record.seconds.values()):.3f}",
         )
