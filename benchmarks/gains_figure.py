@@ -24,6 +24,7 @@ STYLES = (
     ("#009E73", "D"),
 )  # told apart by everybody, and in grey
 BASES = ("binary", "multiclass")
+NAMES = {"digits": "Digits", "mnist": "MNIST", "cifar10": "CIFAR-10"}
 Measured = tuple[Settings, list[Line]]
 
 
@@ -52,17 +53,20 @@ def draw(files: Sequence[Measured], out: Path) -> None:
         for row, base in enumerate(BASES):
             axes = panels[row, column]
             _scatter(axes, here, base, sizes)
+            axes.margins(y=0.18)  # room for the labels
             if column == 0:
                 axes.set_ylabel(f"gain over {base} Cohen (%)")
-        panels[0, column].set_title(f"{dataset}, sigma {sigma:g}", fontsize=10)
-        panels[1, column].set_xlabel("estimate of p_A", fontsize=9)
+        panels[0, column].set_title(f"{NAMES.get(dataset, dataset)}, sigma {sigma:g}", fontsize=10)
+        panels[1, column].set_xlabel("$p_A$, estimated (probability)", fontsize=9)
     figure.supxlabel(textwrap.fill(_caption(files), 36 + 42 * len(cases)), fontsize=7.5, color="#444444")
     figure.savefig(out, dpi=160)
 
 
 def _scatter(axes: Axes, files: Sequence[Measured], base: str, sizes: Sequence[int]) -> None:
     """One panel, the number of draws written in the colour of its points."""
-    axes.set_yscale("symlog", linthresh=10 if base == "binary" else 5, linscale=1.0)
+    if base == "binary":
+        axes.set_yscale("symlog", linthresh=10)
+        axes.set_yticks([0, 10, 100, 1000], minor=False)
     axes.axhline(0, color="#888888", linewidth=0.8)
     for number, (settings, lines) in enumerate(reversed(files)):
         colour, marker = STYLES[sizes.index(settings.n) % len(STYLES)]
@@ -87,13 +91,13 @@ def _caption(files: Sequence[Measured]) -> str:
     alphas = sorted({f"{settings.alpha:g}" for settings, _ in files})
     counts = []
     for settings, lines in files:
-        drawn = len(points(lines, "multiclass")[0])
-        counts.append(f"{settings.dataset} {settings.sigma:g}, n = {settings.n:,}: {drawn}")
+        name, drawn = NAMES.get(settings.dataset, settings.dataset), len(points(lines, "multiclass")[0])
+        counts.append(f"{drawn} of {name} at sigma {settings.sigma:g} and n = {settings.n:,}")
     return (
         f"Protocol sound, alpha {', '.join(alphas)}: each radius holds with probability at least 1 - alpha over the "
-        "draws made for the input. Correctly predicted test inputs whose multiclass Cohen radius is positive, "
-        f"{'; '.join(counts)}; in the upper row only those whose binary radius is positive too (p_A above 1/2). "
-        "The scale is linear near 0 and logarithmic beyond."
+        "draws made for the input. Correctly predicted test inputs whose multiclass Cohen radius is positive: "
+        f"{', '.join(counts)}; in the upper row only those whose binary radius is positive too (p_A above 1/2). "
+        "The upper scale is linear up to 10 % and logarithmic beyond."
     )
 
 
