@@ -7,6 +7,7 @@ import numpy as np
 from doublebubble.audit.coverage import Case, at
 from doublebubble.audit.oracles import BallClassifier, HalfSpace, Intervals1D, LinearClassifier, Slab
 from doublebubble.types import Floats
+from tests.protocols.corridor import Corridor
 
 
 def orthonormal(rows: int, dimension: int) -> Floats:
@@ -54,3 +55,8 @@ def tied_cases() -> list[Case]:
         Case("half-space, tied", HalfSpace(np.array([1.0, 0.0]), 0.0), at([0.0, 0.3]), 0.5),
         Case("linear, tied", LinearClassifier(W, [0.3, 0.3, 0.0, -0.4]), at([0.0] * 6), 0.5),
     ]
+
+
+def corridor_case() -> Case:
+    """Where a ball off the face gains by the box and by the small gradient there."""
+    return Case("corridor", Corridor(6, 0.2, 0.5), at([0.0, 0.5, 0.5, 0.5, 0.5, 0.5]), 0.25, (0.0, 1.0))

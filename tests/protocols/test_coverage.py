@@ -10,8 +10,8 @@ from doublebubble.config import CertifyConfig
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
-from doublebubble.types import GradientKind
-from tests.protocols.cases import boxed_cases, free_cases, tied_cases
+from doublebubble.types import GradientKind, Method
+from tests.protocols.cases import boxed_cases, corridor_case, free_cases, tied_cases
 
 ALPHA = 0.05
 EVERY = [*free_cases(), *boxed_cases(), *tied_cases()]
@@ -85,3 +85,18 @@ def test_every_method_holds_on_every_oracle(case: Case) -> None:
 @pytest.mark.parametrize("case", boxed_cases()[:2], ids=name)
 def test_every_method_holds_with_the_other_gradient(case: Case) -> None:
     check_every_method(case, "approximate")
+
+
+@pytest.mark.parametrize(("method", "n"), [("boundary", 2000), ("double", 20_000)])
+def test_first_order_balls_away_from_the_input_hold(method: Method, n: int) -> None:
+    """The search's own plans, on a classifier where they put first-order balls off the input most of the time."""
+    case = corridor_case()
+    config = CertifyConfig(n=n, n0=100, alpha=ALPHA, methods=(method,))
+    certificates = list(repetitions(case, config, 100))
+    assert count_misses(case, certificates)[method] <= misses_allowed(100, ALPHA)
+    away = [b for c in certificates for b in c.balls if b.centre is not None and b.statistic == "first_order"]
+    assert len(away) > 50
+    for certificate in certificates:
+        assert sum(ball.alpha for ball in certificate.balls) <= ALPHA
+        for ball in certificate.balls:
+            assert sum(ball.evidence["alphas"]) <= ball.alpha  # type: ignore[arg-type]

@@ -14,19 +14,20 @@ from torch import Tensor
 
 from doublebubble.bounds import ClassPlan
 from doublebubble.config import CertifyConfig
-from doublebubble.geometry import Bound, certified_radius, nearest_point
+from doublebubble.geometry import Bound, nearest_point
 from doublebubble.search.ascent import Ascent, confined
 from doublebubble.search.gradients import Slopes
 from doublebubble.search.plan import CENTRE, BallPlan, Plan, Proposal, cohen_plan
 from doublebubble.search.scout import Scout
 from doublebubble.search.sharper import first_order_design, pairs_promise
+from doublebubble.search.verdict import bound_of, box_of, judge
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.types import Counts, Floats, Method
 
 _PARTS: dict[Method, int] = {"single": 1, "boundary": 2, "double": 3, "dipole": 5}  # certify streams; double: 3, 4
 _LEAST_SLOPE = 0.05  # r / sqrt(1 - s^2) exceeds r by a thousandth here: below it no search pays
 _LARGEST_SLOPE = 0.9  # a steeper estimate is mostly noise, and its step r s / (1 - s^2) would leave the neighbourhood
-_JUDGE, _FIRST_LOOKS = 0, (1, 2)  # parts of the search stream; sharper.py has 3 to 6, the ascents follow from 10 on
+_FIRST_LOOKS = (1, 2)  # parts of the search stream; verdict.py has 0, sharper.py 3 to 6, the ascents follow from 10 on
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def propose(
             plans[method], gains[method] = _dipole_plan(scout, x)
         else:
             bearings = take_bearings(scout, x, selected) if bearings is None else bearings
-            plans[method], gains[method] = _plan(scout, x, method, bearings)
+            plans[method], gains[method] = _plan(scout, x, method, bearings, selected)
     chosen = max(config.methods, key=lambda method: gains[method])
     return Proposal(plans, chosen, scout.cost)
 
@@ -126,17 +127,21 @@ def _agreed(one: Floats, two: Floats) -> float:
     return float(one @ two) * (1 / sizes[0] + 1 / sizes[1]) / 2
 
 
-def _plan(scout: Scout, x: Tensor, method: Method, bearings: Bearings) -> tuple[Plan, float]:
-    """The plan of one method and the gain predicted for it over all draws at x1."""
+def _plan(scout: Scout, x: Tensor, method: Method, bearings: Bearings, selected: Counts) -> tuple[Plan, float]:
+    """The plan of one method and the gain predicted for it over votes alone, all draws at x1."""
     start, reason = _start(scout, x, method, bearings)
     if start is not None:
         boxed = method != "single"
         centres = _ascend(scout, x, start, bearings, boxed, part=10 * _PARTS[method])
-        gain, error = _judge(scout, x, centres, boxed)
-        if gain > error * len(centres):  # two centres have twice the freedom to fit the search's own noise
+        verdict = judge(scout, x, centres, boxed, selected)
+        if verdict.convincing:
             n = scout.config.n // len(centres)
-            balls = (BallPlan(_PARTS[method] + i, centre, n, scout.classes) for i, centre in enumerate(centres))
-            return Plan(method, tuple(balls), boxed, f"{reason}, and fresh search draws agree"), gain
+            balls = tuple(
+                BallPlan(_PARTS[method] + i, centre, n, scout.classes, gradient)
+                for i, (centre, gradient) in enumerate(zip(centres, verdict.gradients, strict=True))
+            )
+            steep = ", with bounds on the gradient of the lead" if any(verdict.gradients) else ""
+            return Plan(method, balls, boxed, f"{reason}, and fresh search draws agree{steep}"), verdict.gain
         reason = f"{reason}, but fresh search draws predict no gain"
     return cohen_plan(x, scout.classes, scout.config.n, method, f"all draws at the input: {reason}"), 0.0
 
@@ -199,7 +204,7 @@ def _ascend(
             scout.look(centre, part + i, bearings.weights, with_slope=not last) for i, centre in enumerate(centres)
         ]
         radii = [max(0.0, scout.outlook(look.counts, len(centres)).radius) for look in looks]
-        bound = _bound(scout, x, centres, radii, boxed)
+        bound = bound_of(scout, x, centres, radii, boxed)
         if bound.radius > best_radius:
             best, best_radius = centres, bound.radius
         if last or not bound.radius > 0:
@@ -219,39 +224,9 @@ def _uphill(
     boxed: bool,
 ) -> Tensor:
     """The gradient of the squared bound by each centre: 2 lambda_i (r_i grad r(x_i) + x* - x_i), (D5)."""
-    nearest = torch.from_numpy(nearest_point(bound.multipliers, x, list(centres), radii, *_box(scout, boxed)))
+    nearest = torch.from_numpy(nearest_point(bound.multipliers, x, list(centres), radii, *box_of(scout, boxed)))
     rows = [
         2 * lam * (r * look.gradients[0] + nearest - centre.detach().cpu().double())
         for lam, r, look, centre in zip(bound.multipliers, radii, looks, centres, strict=True)
     ]
     return torch.stack(rows)
-
-
-def _box(scout: Scout, boxed: bool) -> tuple[float | None, float | None]:
-    return scout.smoothed.domain if boxed and scout.smoothed.domain is not None else (None, None)
-
-
-def _bound(scout: Scout, x: Tensor, centres: tuple[Tensor, ...], radii: list[float], boxed: bool) -> Bound:
-    return certified_radius(x, list(centres), radii, *_box(scout, boxed))
-
-
-def _judge(scout: Scout, x: Tensor, centres: tuple[Tensor, ...], boxed: bool) -> tuple[float, float]:
-    """The gain of these centres over x1 on fresh search draws, and its standard error.
-
-    All points see the same noise, so the error is that of the difference, draw by draw: a ball's radius moves the bound
-    by lambda_i r_i / R, and a vote for k moves the radius by weights_k.
-    """
-    if scout.at_input is None:
-        scout.at_input = scout.votes([x], _JUDGE)[0]
-    tallies = scout.votes(list(centres), _JUDGE)
-    here = scout.outlook(scout.at_input.counts)
-    there = [scout.outlook(tally.counts, len(centres)) for tally in tallies]
-    bound = _bound(scout, x, centres, [max(0.0, look.radius) for look in there], boxed)
-    if not bound.radius > 0 or not math.isfinite(here.radius):
-        return -math.inf, 0.0
-    assert scout.at_input.votes is not None
-    influence = -here.weights[scout.at_input.votes]
-    for lam, look, tally in zip(bound.multipliers, there, tallies, strict=True):
-        assert tally.votes is not None
-        influence = influence + lam * max(0.0, look.radius) / bound.radius * look.weights[tally.votes]
-    return bound.radius - here.radius, float(np.std(influence)) / math.sqrt(len(influence))

@@ -52,19 +52,16 @@ class Scout:
         self.cost += found.cost
         return found
 
-    def votes(self, points: list[Tensor], part: int) -> list[Tally]:
-        """Votes at several points on the same noise, so that they can be compared draw by draw."""
-        requests = [Request(x, self.per_verdict, self._stream(part), keep_votes=True) for x in points]
-        self.cost += Cost(self.per_verdict * len(points), self.per_verdict * len(points))
-        return self.smoothed.tallies(requests)
+    def votes(
+        self, points: list[Tensor], part: int, moments: tuple[tuple[float, ...], ...] = (), split: int | None = None
+    ) -> list[Tally]:
+        """A verdict's votes at several points on the same noise, so that they can be compared draw by draw.
 
-    def lead_products(self, x: Tensor, weights: tuple[tuple[float, ...], ...], split: int, part: int) -> list[float]:
-        """g1.g2 of the half means of weight x noise over a verdict's draws at x, for each row of weights."""
-        request = Request(x, self.per_verdict, self._stream(part), weights, split)
-        self.cost += Cost(self.per_verdict, self.per_verdict)
-        sums = self.smoothed.tally(request).sums
-        assert sums is not None
-        return [float(one @ two) / (split * (self.per_verdict - split)) for one, two in zip(*sums, strict=True)]
+        Each row of `moments` adds the half sums of its weights times the noise.
+        """
+        stream, n = self._stream(part), self.per_verdict
+        self.cost += Cost(n * len(points), n * len(points))
+        return self.smoothed.tallies([Request(x, n, stream, moments, split, keep_votes=True) for x in points])
 
     def pairs(self, x: Tensor, classes: tuple[tuple[int, ...], ...], part: int) -> Tally:
         """How often both, one and none of a pair of opposite draws at x voted for one of a set of classes."""
