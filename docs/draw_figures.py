@@ -118,8 +118,8 @@ def _draw_box(axes: Axes, panel: Panel) -> None:
     free = transitive_radius(r2, math.dist(panel.x1, x2))
     printed = published_boundary_radius(panel.x1, x2, r2)
     notes = (
-        (free, f"$r' = {free:.3f}$", GREEN, (panel.x1[0], panel.x1[1] - 1.3 * free)),
-        (printed, f"as printed, {printed:.3f}:\ntoo large", RED, (panel.x1[0] + 0.38, panel.x1[1] + 0.29)),
+        (free, f"$r' = {_down(free)}$", GREEN, (panel.x1[0], panel.x1[1] - 1.3 * free)),
+        (printed, f"as printed, {printed:.3f}:\ntoo large", RED, (panel.x1[0] + 0.36, panel.x1[1] + 0.29)),
     )
     for radius, words, colour, place in notes:
         axes.add_patch(Circle(panel.x1, radius, fill=False, edgecolor=colour, linewidth=1.2, linestyle=(0, (3, 2))))
@@ -134,7 +134,7 @@ def _draw_certified(axes: Axes, panel: Panel) -> None:
     away = math.atan2(panel.label[1] - panel.x1[1], panel.label[0] - panel.x1[0])
     end = _on(panel.x1, panel.radius, math.degrees(away))
     axes.annotate("", end, panel.x1, arrowprops={"arrowstyle": "-|>", "color": BLUE, "shrinkA": 3, "shrinkB": 0})
-    _write(axes, f"${panel.symbol} = {panel.radius:.3f}$", panel.label, 14, BLUE)
+    _write(axes, f"${panel.symbol} = {_down(panel.radius)}$", panel.label, 14, BLUE)
 
 
 def _write(axes: Axes, words: str, at: Point, size: float, colour: str, offset: Point = (0.0, 0.0)) -> None:
@@ -161,6 +161,11 @@ def _middles(raised: list[bool], centre: Point, radius: float) -> list[Point]:
     return [_on(centre, radius, (start + end - 1) / 2 * 360 / n) for start, end in zip(starts, ends, strict=True)]
 
 
+def _down(radius: float) -> str:
+    """Three decimals, never more than the radius."""
+    return f"{math.floor(1000 * radius) / 1000:.3f}"
+
+
 def _on(centre: Point, radius: float, degrees: float) -> Point:
     turn = math.radians(degrees)
     return centre[0] + radius * math.cos(turn), centre[1] + radius * math.sin(turn)
@@ -173,4 +178,4 @@ def _rgb(colour: str) -> tuple[float, float, float]:
 
 if __name__ == "__main__":
     draw(IMAGE)
-    sys.stdout.write(f"{IMAGE.name}: radii {', '.join(f'{panel.radius:.3f}' for panel in PANELS)}\n")
+    sys.stdout.write(f"{IMAGE.name}: radii {', '.join(_down(panel.radius) for panel in PANELS)}\n")

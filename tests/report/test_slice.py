@@ -10,6 +10,7 @@ from PIL import Image
 
 from doublebubble.geometry.plane import Plane, Window, plane_through
 from doublebubble.picture import Slice
+from doublebubble.report import insets
 from doublebubble.report import slice as drawing
 from doublebubble.report.slice import caption, draw_slice, title
 from doublebubble.runs.record import Record
@@ -45,7 +46,7 @@ def pixels(content: bytes) -> Pixels:
 
 def at(picture: Pixels, a: float, b: float, half: int = 0) -> Pixels:
     """The pixels about the place (a, b) of the plane."""
-    width, height, side, bottom = drawing._WIDTH, drawing._HEIGHT, drawing._SIDE, drawing._BOTTOM
+    width, height, side, bottom = insets.WIDTH, insets.HEIGHT, insets.SIDE, insets.BOTTOM
     scale = picture.shape[1] / width
     column = round(((width - side) / 2 + (a + 1) / 2 * side) * scale)
     row = round((height - bottom - (b + 1) / 2 * side) * scale)
@@ -96,7 +97,7 @@ def test_beyond_the_domain_is_veiled_and_the_circle_thin() -> None:
 )
 def test_images_stand_around_images_only(shape: tuple[int, ...], images: bool) -> None:
     picture = pixels(draw_slice(halves(shape), SURE, NAMES))
-    margin = picture[:, : int(1.2 / drawing._WIDTH * picture.shape[1])]
+    margin = picture[:, : int(1.2 / insets.WIDTH * picture.shape[1])]
     rows = margin[int(0.1 * len(margin)) : int(0.85 * len(margin))]
     assert bool((rows < 250).any()) == images
     coloured = (rows.max(2) - rows.min(2)).max() > 30
@@ -107,11 +108,18 @@ def test_the_words_say_what_is_estimated_and_what_is_guaranteed() -> None:
     words = caption(halves(domain=True), SURE)
     assert "most of 100 noisy copies get, at 21 x 21 points" in words
     assert "An estimate without a guarantee." in words
-    assert "radius 0.5000 by cohen, protocol sound; it holds with probability at least 1 - alpha" in words
+    assert "radius 0.500000 by cohen, protocol sound; it holds with probability at least 1 - alpha" in words
     assert "alpha 0.001" in words
     assert "outside the domain" in words
     assert "outside the domain" not in caption(halves(), SURE)
     assert title(SURE, NAMES) == "Input 7: predicted left, certified within 0.500"
+
+
+def test_radii_are_rounded_down() -> None:
+    nearly = SURE.model_copy(update={"radius": 0.499999})
+    assert title(nearly, NAMES).endswith("certified within 0.499")
+    assert "radius 0.499999 by" in caption(halves(), nearly)
+    assert title(SURE.model_copy(update={"radius": 0.087}), NAMES).endswith("0.087")
 
 
 def test_paper_numbers_are_marked_and_drawn_broken() -> None:

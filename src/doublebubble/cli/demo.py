@@ -92,7 +92,7 @@ def _explain(console: Console, run: "Run", job: "Job") -> None:
     show_runs(console, [run])
     best = max(run.records, key=lambda record: record.radius)
     console.print(
-        f"for example: digit {best.index} is a {best.prediction}, and no change of L2 size below {best.radius:.3f} "
+        f"for example: digit {best.index} is a {best.prediction}, and no change of L2 size below {best.radius:.6f} "
         f"makes the smoothed classifier say anything else, with confidence {1 - job.spec.config.alpha:.1%}"
     )
 

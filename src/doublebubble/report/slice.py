@@ -3,6 +3,7 @@
 import io
 import textwrap
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,21 +12,17 @@ from scipy import ndimage
 
 from doublebubble.geometry.plane import Disk
 from doublebubble.picture import Slice
+from doublebubble.report.insets import BOTTOM, HEIGHT, SIDE, WIDTH, Box, Point, box, draw_insets
 from doublebubble.runs.record import Record
-from doublebubble.types import ABSTAIN, Floats, Guarantee
+from doublebubble.types import ABSTAIN, Guarantee
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")  # of Okabe and Ito
 REST = "#999999"
 INK, PAPER = "#1a1a1a", "#ffffff"
 _FINE = 401  # pixels along a side of the background
-_WIDTH, _HEIGHT, _SIDE, _THUMB = 10.0, 7.3, 5.4, 1.2  # inches
-_BOTTOM = 1.35  # from the figure's lower edge to the plane's
-
-Box = tuple[float, float, float, float]
 
 
 def draw_slice(found: Slice, record: Record, classes: Sequence[str]) -> bytes:
@@ -35,9 +32,9 @@ def draw_slice(found: Slice, record: Record, classes: Sequence[str]) -> bytes:
     from matplotlib.figure import Figure
 
     with rc_context({"hatch.linewidth": 0.45, "text.parse_math": False}):
-        figure = Figure(figsize=(_WIDTH, _HEIGHT), facecolor=PAPER)
+        figure = Figure(figsize=(WIDTH, HEIGHT), facecolor=PAPER)
         FigureCanvasAgg(figure)
-        axes = figure.add_axes(_box((_WIDTH - _SIDE) / 2, _BOTTOM, _SIDE, _SIDE))
+        axes = figure.add_axes(box((WIDTH - SIDE) / 2, BOTTOM, SIDE, SIDE))
         names = [textwrap.shorten(str(name), 24, placeholder="…") for name in classes]
         _draw_regions(axes, found, record, names)
         _draw_domain(axes, found)
@@ -48,12 +45,11 @@ def draw_slice(found: Slice, record: Record, classes: Sequence[str]) -> bytes:
         axes.set_xlabel(f"L2 distance, {found.meanings[0]}")
         axes.set_ylabel(f"L2 distance, {_across(found)}", labelpad=1)
         axes.set_title(title(record, names), fontsize=13, pad=10)
-        if _is_image(found.plane.origin):
-            _draw_images(figure, axes, found)
+        draw_insets(figure, found)
         words = textwrap.fill(caption(found, record), 148)
-        figure.text(0.5, 0.62 / _HEIGHT, words, fontsize=8, color="#444444", ha="center", va="top", linespacing=1.4)
+        figure.text(0.5, 0.62 / HEIGHT, words, fontsize=8, color="#444444", ha="center", va="top", linespacing=1.4)
         content = io.BytesIO()
-        figure.savefig(content, format="png", dpi=120, metadata={"Software": None})
+        figure.savefig(content, format="png", dpi=100, metadata={"Software": None})
     return content.getvalue()
 
 
@@ -67,7 +63,7 @@ def caption(found: Slice, record: Record) -> str:
     if record.radius > 0:
         alpha = "" if record.alpha is None else f" (alpha {record.alpha:g})"
         words.append(
-            f"Heavy line: radius {record.radius:.4f} by {record.method}, protocol {record.protocol}; "
+            f"Heavy line: radius {_down(record.radius, 6)} by {record.method}, protocol {record.protocol}; "
             f"it {record.guarantee.sentence}{alpha}."
         )
     else:
@@ -83,8 +79,13 @@ def title(record: Record, names: Sequence[str]) -> str:
     if record.prediction == ABSTAIN:
         return f"Input {record.index}: abstained{labelled}"
     unsure = "" if _guaranteed(record) else " (not guaranteed)"
-    certified = f", certified within {record.radius:.3f}{unsure}" if record.radius > 0 else ""
+    certified = f", certified within {_down(record.radius, 3)}{unsure}" if record.radius > 0 else ""
     return f"Input {record.index}: predicted {names[record.prediction]}{labelled}{certified}"
+
+
+def _down(radius: float, decimals: int) -> str:
+    """A recorded radius, which has 6 decimals, with fewer of them: never more than it is."""
+    return str(Decimal(f"{radius:.6f}").quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_FLOOR))
 
 
 def _guaranteed(record: Record) -> bool:
@@ -116,10 +117,13 @@ def _draw_regions(axes: "Axes", found: Slice, record: Record, names: Sequence[st
     image = 1.0 - strength * (1.0 - colours[winner])
     extent = _edges(found, half_pixel=found.window.reach / (_FINE - 1))
     axes.imshow(image, extent=extent, origin="lower", interpolation="nearest", zorder=0)
+    inside = _inside_domain(found)
     for number, k in enumerate(order):
-        place = _roomiest(winner == number, found)
-        if place is not None:
-            _text(axes, *place, names[k], 15, weight="bold", zorder=6)
+        for part in (inside, ~inside):  # a name stands in the domain if there is room for it
+            place = _roomiest((winner == number) & part, found, record.radius)
+            if place is not None:
+                _text(axes, *place, names[k], 15, weight="bold", zorder=6)
+                break
 
 
 def _edges(found: Slice, half_pixel: float = 0.0) -> Box:
@@ -135,16 +139,29 @@ def _class_at_input(found: Slice) -> int:
     return int(found.winners[j, i])
 
 
-def _roomiest(region: npt.NDArray[np.bool_], found: Slice) -> tuple[float, float] | None:
-    """Where in a region a name has most room, off the marks of the centres; None if it is too small for one."""
+def _inside_domain(found: Slice) -> npt.NDArray[np.bool_]:
+    """Which pixels of the background lie in the domain."""
+    from matplotlib.path import Path
+
+    if found.domain is None or len(found.domain) < 3:
+        return np.full((_FINE, _FINE), found.domain is None)
+    left, right, low, high = _edges(found)
+    across, up = np.meshgrid(np.linspace(left, right, _FINE), np.linspace(low, high, _FINE))
+    points = np.stack([across.ravel(), up.ravel()], axis=1)
+    return np.asarray(Path(found.domain).contains_points(points)).reshape(_FINE, _FINE)
+
+
+def _roomiest(region: npt.NDArray[np.bool_], found: Slice, radius: float) -> Point | None:
+    """Where in a region a name has most room, off circles, centres and the radius's label; None if there is little."""
     room = ndimage.distance_transform_edt(np.pad(region, 1))[1:-1, 1:-1]
     left, right, low, high = _edges(found)
-    across, up = np.linspace(left, right, region.shape[1]), np.linspace(low, high, region.shape[0])
-    for disk in found.disks.values():
-        away = np.hypot(across[None, :] - disk.a, up[:, None] - disk.b) / (across[1] - across[0])
-        room = np.minimum(room, 0.5 * away)
+    across, up = np.linspace(left, right, _FINE), np.linspace(low, high, _FINE)
+    circles = [(0.0, 0.0, radius), *((disk.a, disk.b, disk.radius) for disk in found.disks.values())]
+    marks = [(0.0, radius, 0.0), *((a, b, 0.0) for a, b, _ in circles), *circles]
+    for a, b, r in marks:
+        room = np.minimum(room, np.abs(np.hypot(across[None, :] - a, up[:, None] - b) - r) / (across[1] - across[0]))
     j, i = np.unravel_index(int(room.argmax()), room.shape)
-    return (float(across[i]), float(up[j])) if room[j, i] >= 0.03 * region.shape[0] else None
+    return (float(across[i]), float(up[j])) if room[j, i] >= 0.025 * _FINE else None
 
 
 def _draw_domain(axes: "Axes", found: Slice) -> None:
@@ -197,7 +214,7 @@ def _draw_certified(axes: "Axes", found: Slice, record: Record) -> None:
     axes.add_patch(heavy)
     if found.domain is not None:
         heavy.set_clip_path(Polygon(found.domain, transform=axes.transData))
-    words = f"r = {record.radius:.3f}" + ("" if _guaranteed(record) else ", not guaranteed")
+    words = f"r = {_down(record.radius, 3)}" + ("" if _guaranteed(record) else ", not guaranteed")
     _text(axes, 0, record.radius, words, 10, zorder=7, offset=(0, 11))
 
 
@@ -210,7 +227,7 @@ def _text(
     *,
     zorder: float,
     weight: str = "normal",
-    offset: tuple[float, float] = (0.0, 0.0),
+    offset: Point = (0.0, 0.0),
 ) -> None:
     """Words with a pale rim, readable on any colour, centred beside the point by an offset in points."""
     from matplotlib.patheffects import withStroke
@@ -228,66 +245,6 @@ def _text(
         zorder=zorder,
         path_effects=[withStroke(linewidth=2.5, foreground=(1, 1, 1, 0.85))],
     )
-
-
-# The images around it
-
-
-def _draw_images(figure: "Figure", axes: "Axes", found: Slice) -> None:
-    """The inputs at the corners of the window, each tied to its place, and those at up to three centres."""
-    left, right = 0.12, _WIDTH - 0.12 - _THUMB
-    low, middle, top = _BOTTOM, _BOTTOM + (_SIDE - _THUMB) / 2, _BOTTOM + _SIDE - _THUMB
-    slots = [(left, low), (right, low), (right, top), (left, top)]
-    for (a, b), slot in zip(found.window.corners.tolist(), slots, strict=True):
-        small = _thumbnail(figure, found, (a, b), slot, "corner" if _inside(found, a, b) else "corner, outside")
-        _tie(figure, axes, small, (a, b), left=slot[0] == left)
-    apart = 0.66 * _THUMB if len(found.disks) > 2 else 0.0
-    slots = [(left, middle), (right, middle + apart), (right, middle - apart)]
-    for (name, disk), slot in zip(found.disks.items(), slots, strict=False):
-        _thumbnail(figure, found, (disk.a, disk.b), slot, name)
-
-
-def _thumbnail(
-    figure: "Figure", found: Slice, place: tuple[float, float], at: tuple[float, float], name: str
-) -> "Axes":
-    """The input at a place of the plane; what lies beyond black and white is shown as black and white."""
-    small = figure.add_axes(_box(*at, _THUMB, _THUMB))
-    low, high = _range(found)
-    shown = ((_as_image(found.plane.point(*place)) - low) / (high - low)).clip(0.0, 1.0)
-    small.imshow(shown, interpolation="nearest", cmap="gray", vmin=0, vmax=1)
-    small.set(xticks=[], yticks=[])
-    small.set_title(name, fontsize=9, pad=3)
-    return small
-
-
-def _tie(figure: "Figure", axes: "Axes", small: "Axes", place: tuple[float, float], left: bool) -> None:
-    from matplotlib.patches import ConnectionPatch
-
-    end = (1.0 if left else 0.0, 0.5)
-    line = ConnectionPatch(end, place, "axes fraction", "data", axesA=small, axesB=axes, color="#999999", linewidth=0.8)
-    figure.add_artist(line)
-
-
-def _inside(found: Slice, a: float, b: float) -> bool:
-    """Whether the window's corner is one of the domain's part of it."""
-    return found.domain is None or bool((np.abs(found.domain - (a, b)).sum(axis=1) < 1e-9 * found.window.reach).any())
-
-
-def _range(found: Slice) -> tuple[float, float]:
-    """Black and white of the images: those of the input, at least 0 and 1."""
-    return min(0.0, float(found.plane.origin.min())), max(1.0, float(found.plane.origin.max()))
-
-
-def _is_image(x: Floats) -> bool:
-    return x.ndim == 3 and x.shape[0] in (1, 3) and min(x.shape[1:]) > 1
-
-
-def _as_image(x: Floats) -> Floats:
-    return x[0] if x.shape[0] == 1 else x.transpose(1, 2, 0)
-
-
-def _box(left: float, bottom: float, width: float, height: float) -> Box:
-    return left / _WIDTH, bottom / _HEIGHT, width / _WIDTH, height / _HEIGHT
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:
