@@ -15,7 +15,7 @@ venv: .venv/installed ## install doublebubble and its tools into .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: venv ## train a small digit classifier, certify 50 digits, draw the curve: about a minute
+demo: venv ## train a small digit classifier, certify 50 digits, draw the results: about two minutes
 	@echo "==> doublebubble demo: results go to demo-out/"
 	@$(BIN)/doublebubble demo --out demo-out
 

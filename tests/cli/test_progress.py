@@ -1,10 +1,12 @@
 """Progress on a terminal: a live bar with loss, accuracy under noise and time left."""
 
 import io
+import time
 
+import pytest
 from rich.console import Console
 
-from doublebubble.cli.progress import download_progress, training_progress
+from doublebubble.cli.progress import download_progress, points_progress, training_progress
 from doublebubble.training import EpochMetrics
 
 
@@ -30,3 +32,17 @@ def test_a_terminal_shows_bytes() -> None:
         report("file.gz", 1_000_000, 1_000_000)
     assert "file.gz" in screen.getvalue()
     assert "1.0/1.0 MB" in screen.getvalue()
+
+
+def test_points_are_a_bar_on_a_terminal_and_a_line_now_and_then_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    with points_progress(Console(file=screen, force_terminal=True, width=160), "drawing input 3") as seen:
+        seen(20, 40)
+    assert "drawing input 3" in screen.getvalue()
+    plain = io.StringIO()
+    clock = iter([100.0, 101.0, 112.0, 113.0, 140.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    with points_progress(Console(file=plain, width=160), "drawing input 3") as seen:
+        for done in (1, 10, 11, 40):
+            seen(done, 40)
+    assert plain.getvalue() == "drawing input 3: 10 of 40 points, 0:00:36 left\n"

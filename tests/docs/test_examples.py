@@ -47,6 +47,13 @@ def test_the_page_on_runs(here: Path) -> None:
     assert len(read_run(here / "run").records) == 20
 
 
+def test_the_page_on_pictures(here: Path) -> None:
+    for block in blocks("pictures.md", "bash"):
+        for line in block.splitlines():
+            call(line)
+    assert (here / "three.png").read_bytes() == (here / "run" / "pictures" / "3.png").read_bytes()
+
+
 def test_the_page_on_scaling(here: Path) -> None:
     with_ray, merging = blocks("scaling.md", "bash")
     training, on_ray = with_ray.splitlines()
@@ -79,6 +86,7 @@ def test_the_examples_of_the_help(here: Path) -> None:
         Image.fromarray(pixels[number] * 15).save(here / f"{name}.png")
     for name in ("certify", "predict", "runs", "export"):
         call(example(name))
+    call(f"{example('picture')} --resolution 9 --draws 32")
     (here / "run.tsv").rename(here / "theirs.tsv")
     call(example("import"))
     for number in range(2):

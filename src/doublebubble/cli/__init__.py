@@ -14,6 +14,7 @@ from rich.console import Console
 from doublebubble.cli import data
 from doublebubble.cli.certify import certify
 from doublebubble.cli.demo import demo
+from doublebubble.cli.picture import picture
 from doublebubble.cli.predict import predict
 from doublebubble.cli.runs import export, import_, merge, runs
 from doublebubble.cli.train import train
@@ -31,6 +32,7 @@ app.command()(demo)
 app.command()(train)
 app.command()(certify)
 app.command()(predict)
+app.command()(picture)
 app.command()(runs)
 app.command()(export)
 app.command("import")(import_)

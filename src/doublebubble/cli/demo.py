@@ -1,64 +1,134 @@
 """`doublebubble demo`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-_EXAMPLE = """Train a small digit classifier under noise, certify 50 digits it has not seen, and draw the curve.
+from doublebubble.types import Method
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import nn
+
+    from doublebubble.engines.job import Job
+    from doublebubble.runs.record import Record
+    from doublebubble.runs.store import Run
+
+_EXAMPLE = """Train a small digit classifier under noise, certify 50 digits it has not seen, and draw the results.
 
 Needs no data and no network. The second time it finds the model and the certificates made before.
 
 Example: [bold]doublebubble demo --out demo-out[/bold]
 """
 
+_METHODS: tuple[Method, ...] = ("cohen", "boundary", "first_order")
+_RESOLUTION, _DRAWS = 33, 256  # of the pictures
+
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the model, the run and the figure.")] = Path("demo-out"),
+    out: Annotated[Path, typer.Option(help="Folder for the model, the run and the figures.")] = Path("demo-out"),
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")] = 0.5,
     inputs: Annotated[int, typer.Option(help="How many test digits to certify.", min=1, max=359)] = 50,
 ) -> None:
     """Run the demo; the text shown to users is above."""
-    from doublebubble.cli.progress import training_progress
-    from doublebubble.cli.showing import certifying_progress, show_runs
     from doublebubble.config import CertifyConfig
     from doublebubble.data import load_dataset
-    from doublebubble.engines.base import execute
     from doublebubble.engines.job import make_job
-    from doublebubble.engines.local import LocalEngine
-    from doublebubble.models import load_model
-    from doublebubble.report.curve import draw_curve
-    from doublebubble.runs.store import RunStore, read_run
-    from doublebubble.training import preset, train
 
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"1. training a small network on scikit-learn's digits under noise of sigma {sigma:g}")
     folder = out / f"sigma-{sigma:g}"
-    settings = preset("digits", "gaussian", sigma)
-    with training_progress(console, settings.epochs) as observer:
-        train(settings, load_dataset("digits", "train"), folder / "model", observer)
-    model, _ = load_model(folder / "model")
-
-    config = CertifyConfig(n=10_000, n0=500)
-    console.print(f"2. certifying {inputs} test digits: {config.n:,} draws each, alpha {config.alpha:g}")
+    console.print(f"1. training a small network on scikit-learn's digits under noise of sigma {sigma:g}")
+    model = _trained(console, sigma, folder / "model")
+    config = CertifyConfig(n=10_000, n0=500, methods=_METHODS)
     job = make_job(model, load_dataset("digits", "test"), sigma, config, indices=f"0:{inputs}")
-    path = folder / f"run-{inputs}"
-    with (
-        RunStore(path, job.spec) as store,
-        certifying_progress(console, store.records, inputs, quiet=False) as watcher,
-    ):
-        execute(LocalEngine(job.recipe.build()), job.groups(store), store, watcher)
-    run = read_run(path)
-    show_runs(console, [run])
-    best = max(run.records, key=lambda record: record.radius)
     console.print(
-        f"for example: digit {best.index} is a {best.prediction}, and no change of L2 size below {best.radius:.3f} "
-        f"makes the smoothed classifier say anything else, with confidence {1 - config.alpha:.1%}"
+        f"2. certifying {inputs} test digits: {config.n:,} draws for each method, alpha {config.alpha:g}, "
+        f"methods {' '.join(_METHODS)}"
     )
-    figure = folder / "certified-accuracy.png"
-    draw_curve(run, figure, "Certified accuracy on scikit-learn's digits")
-    console.print(f"3. figure: {figure}", markup=False)
+    run = _certified(console, job, folder / f"run-{inputs}")
+    _explain(console, run, job)
+    chosen = telling(run.records)
+    console.print(f"3. drawing {len(chosen)} of them: the classes around a digit, and its certified circle")
+    _draw_pictures(console, run, job, chosen)
+    _show_results(console, run, folder)
 
 
 demo.__doc__ = _EXAMPLE
+
+
+def _trained(console: Console, sigma: float, folder: Path) -> "nn.Module":
+    from doublebubble.cli.progress import training_progress
+    from doublebubble.data import load_dataset
+    from doublebubble.models import load_model
+    from doublebubble.training import preset, train
+
+    settings = preset("digits", "gaussian", sigma)
+    with training_progress(console, settings.epochs) as observer:
+        train(settings, load_dataset("digits", "train"), folder, observer)
+    return load_model(folder)[0]
+
+
+def _certified(console: Console, job: "Job", path: Path) -> "Run":
+    from doublebubble.cli.showing import certifying_progress
+    from doublebubble.engines.base import execute
+    from doublebubble.engines.local import LocalEngine
+    from doublebubble.runs.store import RunStore, read_run
+
+    with (
+        RunStore(path, job.spec) as store,
+        certifying_progress(console, store.records, len(job.spec.index_list), quiet=False) as watcher,
+    ):
+        execute(LocalEngine(job.recipe.build()), job.groups(store), store, watcher)
+    return read_run(path)
+
+
+def _explain(console: Console, run: "Run", job: "Job") -> None:
+    """The run as a table, and its best certificate as a sentence."""
+    from doublebubble.cli.showing import show_runs
+
+    show_runs(console, [run])
+    best = max(run.records, key=lambda record: record.radius)
+    console.print(
+        f"for example: digit {best.index} is a {best.prediction}, and no change of L2 size below {best.radius:.6f} "
+        f"makes the smoothed classifier say anything else, with confidence {1 - job.spec.config.alpha:.1%}"
+    )
+
+
+def telling(records: "Sequence[Record]") -> "list[Record]":
+    """At most three inputs to draw: the largest radius, the largest of a plan with further balls, the least certain.
+
+    The last is the first that is wrong or abstained, else the one with the smallest radius.
+    """
+    sound = [record for record in records if record.status != "failed"]
+    by_radius = sorted(sound, key=lambda record: -record.radius)
+    several = [record for record in by_radius if any(ball.centre is not None for ball in record.balls)]
+    doubtful = [record for record in sound if not record.correct] or by_radius[-1:]
+    chosen = [*by_radius[:1], *several[:1], *doubtful[:1]]
+    return list({record.index: record for record in chosen}.values())
+
+
+def _draw_pictures(console: Console, run: "Run", job: "Job", chosen: "Sequence[Record]") -> None:
+    """Pictures of these inputs, stored in the run; those that it holds already are left."""
+    from doublebubble.cli.picture import draw_record
+    from doublebubble.runs.pictures import stored_pictures
+
+    smoothed = job.recipe.smoothed()
+    there = stored_pictures(run.path)
+    for record in chosen:
+        if record.index not in there:
+            draw_record(console, run, record, job.data, smoothed, _RESOLUTION, _DRAWS)
+
+
+def _show_results(console: Console, run: "Run", folder: Path) -> None:
+    """Write what people look at, and say where it is."""
+    from doublebubble.report.curve import draw_curve
+    from doublebubble.runs.pictures import stored_pictures
+
+    figure = folder / "certified-accuracy.png"
+    draw_curve(run, figure, "Certified accuracy on scikit-learn's digits")
+    console.print("4. look at", markup=False)
+    for path in (figure, *stored_pictures(run.path).values()):
+        console.print(f"   {path}", markup=False)

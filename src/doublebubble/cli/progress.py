@@ -19,6 +19,8 @@ from rich.progress import (
 
 from doublebubble.training import EpochMetrics, Observer
 
+_SECONDS_BETWEEN_LINES = 10.0
+
 
 def epoch_line(metrics: EpochMetrics, epochs: int) -> str:
     """One epoch in words."""
@@ -115,5 +117,31 @@ def _plain_download(console: Console) -> Callable[[str, int, int | None], None]:
             console.print(f"{name}: {'unknown size' if total is None else f'{total / 1e6:.1f} MB'}", markup=False)
         if have == total:
             console.print(f"{name}: done", markup=False)
+
+    return report
+
+
+@contextmanager
+def points_progress(console: Console, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A report of points done out of all: a bar with the time left, or a plain line every few seconds elsewhere."""
+    if not console.is_terminal:
+        yield _plain_points(console, what)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"))
+    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _plain_points(console: Console, what: str) -> Callable[[int, int], None]:
+    began = last = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _SECONDS_BETWEEN_LINES and done < total:
+            last = now
+            left = timedelta(seconds=round((now - began) / done * (total - done)))
+            console.print(f"{what}: {done} of {total} points, {left} left", markup=False)
 
     return report

@@ -9,7 +9,7 @@ from torch import nn
 from doublebubble.config import CertifyConfig
 from doublebubble.data import Dataset
 from doublebubble.engines.base import Recipe, Task, in_groups
-from doublebubble.errors import SettingError
+from doublebubble.errors import RunError, SettingError
 from doublebubble.program import Program
 from doublebubble.runs.digests import data_digest, device_kind, model_digest, software_versions
 from doublebubble.runs.indices import format_indices, parse_indices
@@ -89,3 +89,14 @@ def make_job(
         versions=software_versions(),
     )
     return Job(recipe, spec, data)
+
+
+def check_origin(spec: RunSpec, model: nn.Module, data: Dataset) -> None:
+    """An error that names both digests unless these are the data and the model that the run was made with."""
+    digests = {
+        "other data": (spec.data_digest, data_digest(data.pixels, data.labels)),
+        "another model": (spec.model_digest, model_digest(model)),
+    }
+    for what, (wanted, got) in digests.items():
+        if got != wanted:
+            raise RunError(f"the run was made with {what}: expected digest {wanted[:12]}, got {got[:12]}")

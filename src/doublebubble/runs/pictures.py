@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from doublebubble.errors import RunError
 from doublebubble.runs.store import PICTURES
 
 
@@ -14,3 +15,16 @@ def stored_pictures(run: Path) -> dict[int, Path]:
     """The pictures that a run holds, by input, in rising order; other files in the folder are left alone."""
     found = {int(path.stem): path for path in (run / PICTURES).glob("*.png") if path.stem.isdecimal()}
     return dict(sorted(found.items()))
+
+
+def store_picture(run: Path, index: int, content: bytes) -> Path:
+    """Keep a picture of an input in its run, in place of an earlier one; the file is whole at any moment."""
+    path = picture_path(run, index)
+    draft = path.with_suffix(".tmp")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        draft.write_bytes(content)
+        draft.replace(path)
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written ({error.strerror})") from error
+    return path
