@@ -97,8 +97,8 @@ def _counted(record: Record) -> dict[int, int]:
 
 def _voters(record: Record) -> str:
     if "input" in record.counts:
-        return "votes of the draws around the input that certify"
-    return "votes of the draws around the input that select its class" if "select" in record.counts else ""
+        return "draws around the input that certify, and their votes"
+    return "draws around the input that select its class, and their votes" if "select" in record.counts else ""
 
 
 def _votes(record: Record) -> list[int]:

@@ -22,7 +22,8 @@ def badge(mark: str) -> Markup:
 
 def answer(views: Sequence[RunView], radii: Sequence[float]) -> Markup:
     """The first thing to read: a sentence a run, with its guarantee, and certified accuracy at the other radii."""
-    return section("answer", "The answer", *(_answer(view, radii) for view in views))
+    cards = [_answer(view, radii) for view in views]
+    return section("answer", "The answer", element("div", *cards, class_="cards" if len(cards) > 1 else "alone"))
 
 
 def _answer(view: RunView, radii: Sequence[float]) -> Markup:
@@ -36,13 +37,20 @@ def _answer(view: RunView, radii: Sequence[float]) -> Markup:
     ]
     return element(
         "article",
-        element("h3", view.name, badge(view.mark)),
+        element("h3", view.name, badge(view.mark), element("span", _kind(view), class_="quiet")),
         element("p", before, element("strong", number), after, class_="headline"),
         element("p", promise(view, summary.accuracies[HEADLINE]), class_="promise"),
         element("ul", *tiles, class_="tiles"),
         element("p", "; ".join(notes) + ". ", state(view), class_="promise"),
         class_="card",
     )
+
+
+def _kind(view: RunView) -> str:
+    spec = view.run.spec
+    if not isinstance(spec, RunSpec):
+        return f"imported from {spec.source}"
+    return f"sigma {spec.sigma:g}, protocol {spec.config.protocol}, {spec.config.n} draws"
 
 
 def _tile(point: CertifiedAccuracy, mark: str) -> Markup:
@@ -157,7 +165,10 @@ def section(name: str, title: str, *children: str) -> Markup:
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], mark: str) -> Markup:
     """A table that becomes a list of labelled lines where the page is narrow; its caption carries the mark."""
     cells = [
-        element("tr", *(element("td", value, data_label=name) for name, value in zip(head, row, strict=True)))
+        element(
+            "tr",
+            *(element("td", element("span", value), data_label=name) for name, value in zip(head, row, strict=True)),
+        )
         for row in rows
     ]
     return element(

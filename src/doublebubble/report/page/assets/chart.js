@@ -13,7 +13,7 @@ function bandTraces(series, number) {
   const edge = (limits) => series.curve.certified.map((count) => limits[count] / 1e4);
   const common = { x, mode: "lines", hoverinfo: "skip", showlegend: false, meta: number };
   const line = { width: 0, shape: "vh", color: colour(series.colour) };
-  const fill = { fill: "tonexty", fillcolor: `${colour(series.colour)}2b` };
+  const fill = { fill: "tonexty", fillcolor: `${colour(series.colour)}${series.band}` };
   return [
     { ...common, name: "band low", y: edge(low), line },
     { ...common, name: "band high", y: edge(high), line, ...fill },
@@ -50,7 +50,8 @@ function layout() {
 }
 
 class Chart {
-  // series: {name, note, mark, curve, n, colour, dash, band, width, points}; `curve` is read out, `points` drawn if given.
+  // series: {name, note, mark, curve, n, colour, dash, band, width, points}; `curve` is read out, `points` drawn
+  // if given, `band` is how opaque its band is in two hexadecimal digits, or nothing.
   constructor(place, label) {
     this.plot = make("div", { class: "plot", role: "img", "aria-label": label });
     this.line = make("div", { class: "reading-line", "aria-hidden": "true" });

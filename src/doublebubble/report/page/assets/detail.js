@@ -58,7 +58,7 @@ function votesOf(run, position) {
     const chosen = label === run.prediction[position];
     bars.push(bar(className(run, label), count / total, `${count} (${percent(count, total)})`, chosen));
   }
-  const words = `${run.words[run.voters[position]]}: ${total}`;
+  const words = `${total} ${run.words[run.voters[position]]}`;
   return [make("h4", {}, "Votes"), make("p", { class: "quiet" }, words), make("ul", { class: "bars" }, bars)];
 }
 
@@ -113,7 +113,7 @@ function verdict(run, position) {
   return [
     make("p", { class: "verdict" }, `${named}, ${label}: `, make("b", { class: outcome }, outcome), "."),
     make("p", { class: "radius" }, make("span", { class: "quiet" }, "radius "), radiusText(run.radius[position], 6), mark(marked)),
-    make("p", {}, `${marked ? `${marked}: ` : ""}${status}.${whole}`),
+    make("p", {}, `${sentence(`${marked ? `${marked}: ` : ""}${status}`)}.${whole}`),
     error === undefined ? null : make("p", { class: "error" }, error),
     make("p", { class: "quiet" }, run.words[run.promise[position]]),
   ];

@@ -1,6 +1,6 @@
 // The table of inputs: sorted, filtered, a page of rows at a time, by mouse or by keyboard.
 
-const ROWS = 50;
+const ROWS = matchMedia("(max-width: 40rem)").matches ? 12 : 25;
 const COLUMNS = [
   { key: "index", title: "input", value: (run, at) => run.index[at] },
   { key: "label", title: "label", value: (run, at) => run.label[at] ?? -2 },

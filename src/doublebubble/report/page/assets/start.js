@@ -13,7 +13,7 @@ function curveSeries(run, curve, number, band) {
 
 function showRuns() {
   const series = page.runs.map((run, number) => ({
-    ...curveSeries(run, run.curves[0], number, true),
+    ...curveSeries(run, run.curves[0], number, page.runs.length > 2 ? "18" : "2b"),
     name: run.name,
   }));
   new Chart(document.getElementById("curves"), "certified accuracy over radius, run by run").show(series, page.start);
@@ -28,7 +28,11 @@ function showMethods() {
   const chart = new Chart(place, "certified accuracy over radius, method by method");
   const show = () => {
     const run = able[Number(select.value || 0)];
-    chart.show(run.curves.map((curve, number) => curveSeries(run, curve, number, number === 0)), page.start);
+    const series = run.curves.map((curve, number) => ({
+      ...curveSeries(run, curve, number, number === 0 ? "2b" : ""),
+      width: number === 0 ? 3.5 : 1.8,
+    }));
+    chart.show(series, page.start);
   };
   select.addEventListener("change", show);
   show();
@@ -50,11 +54,11 @@ function showEnvelopes() {
       const run = page.runs[place];
       const points = envelopePoints(envelope.pieces, member, run.n);
       const best = points.x.length ? "" : "(best nowhere)";
-      return { ...curveSeries(run, run.curves[0], member, false), name: envelope.names[member], note: best, points, dash: "solid", width: 4 };
+      return { ...curveSeries(run, run.curves[0], member, ""), name: envelope.names[member], note: best, points, dash: "solid", width: 4 };
     });
     const thin = envelope.runs.map((place, member) => {
       const run = page.runs[place];
-      return { ...curveSeries(run, run.curves[0], member, false), dash: "dot", width: 1.2 };
+      return { ...curveSeries(run, run.curves[0], member, ""), dash: "dot", width: 1.2 };
     });
     new Chart(document.getElementById(`envelope-${number}`), "the best sigma by radius").show(series, page.start, thin);
   });

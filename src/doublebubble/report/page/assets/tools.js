@@ -15,6 +15,10 @@ function make(name, attributes = {}, ...children) {
   return made;
 }
 
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function mark(words) {
   return words ? make("span", { class: "mark" }, words) : null;
 }
