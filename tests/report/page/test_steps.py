@@ -54,9 +54,10 @@ def test_bands_hold_the_exact_interval_and_are_no_wider_than_rounding(n: int) ->
 
 def test_radii_that_matter_reach_most_of_the_way() -> None:
     assert radii_that_matter(0.9) == (0.0, 0.25, 0.5, 0.75, 1.0)
+    assert radii_that_matter(1.5) == (0.0, 0.25, 0.5, 0.75, 1.0)
     assert radii_that_matter(0.2) == (0.0, 0.05, 0.1, 0.15, 0.2)
     for largest in (0.0, 0.013, 0.3, 1.0, 3.9, 40.0):
         radii = radii_that_matter(largest)
         assert len(radii) == 5
-        assert radii[-1] >= 0.8 * largest
+        assert radii[-1] >= 0.6 * largest
         assert largest < 0.04 or radii[1] <= largest

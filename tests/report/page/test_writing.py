@@ -122,3 +122,22 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     names = [run["name"] for run in content["runs"]]
     assert len(set(names)) == 4
     assert names[2] == "c"
+
+
+def test_ten_thousand_colour_images_fit(tmp_path: Path) -> None:
+    """Noise is the hardest to compress: the images below shrink, and the page keeps within 15 MB."""
+    rng = np.random.default_rng(0)
+    one = stored(tmp_path / "run", inputs=range(1)).records[0]
+    radii = rng.permutation(1_500_000)[:10_000] / 1e6
+    same = {"label": 1, "prediction": 1, "status": "certified", "counts": {"input": {0: 1234, 1: 5678, 2: 3088}}}
+    records = tuple(
+        one.model_copy(update={**same, "index": i, "radius": r, "radii": {"cohen": r, "double": r / 2}})
+        for i, r in enumerate(radii.tolist())
+    )
+    run = Run(tmp_path / "large", spec("0:10000", size=10_000), records, torn=False)
+    images = rng.integers(0, 256, (10_000, 3, 32, 32), np.uint8)
+    text = page_text([run], {"cd" * 32: Look(CLASSES, tuple(range(10_000)), images)})
+    assert len(text.encode()) < 15_000_000
+    content = data(text)
+    assert isinstance(content["runs"], list)
+    assert content["runs"][0]["radius"] == [round(radius * 1e6) for radius in radii]

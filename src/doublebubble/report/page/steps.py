@@ -60,5 +60,5 @@ def bands(n: int) -> tuple[list[int], list[int]]:
 
 def radii_that_matter(largest: float) -> tuple[float, ...]:
     """0 and four multiples of a round number that together reach most of the way to the largest radius."""
-    step = next((step for step in _STEPS if 4 * step >= 0.8 * largest), _STEPS[-1])
+    step = next((step for step in _STEPS if 4 * step >= 0.6 * largest), _STEPS[-1])
     return tuple(round(number * step, 6) for number in range(5))
