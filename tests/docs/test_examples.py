@@ -72,6 +72,15 @@ def test_the_page_on_scaling(here: Path) -> None:
         assert record.without_time() == merged[record.index]
 
 
+def test_the_page_on_reports(here: Path) -> None:
+    for block in blocks("report.md", "bash"):
+        for line in block.splitlines():
+            call(line)
+    text = (here / "report.html").read_text()
+    assert "Which sigma for which radius" in text
+    assert "Runs compared" in text
+
+
 def example(name: str) -> str:
     text = " ".join(generate_help.help_text((name,)).split())
     found = re.search(r"Example: (doublebubble .*?) ╭", text)
@@ -84,7 +93,7 @@ def test_the_examples_of_the_help(here: Path) -> None:
     pixels = load_dataset("digits", "test").pixels[:, 0].numpy()
     for number, name in enumerate(("three", "seven")):
         Image.fromarray(pixels[number] * 15).save(here / f"{name}.png")
-    for name in ("certify", "predict", "runs", "export"):
+    for name in ("certify", "predict", "runs", "export", "report"):
         call(example(name))
     call(f"{example('picture')} --resolution 9 --draws 32")
     (here / "run.tsv").rename(here / "theirs.tsv")

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from doublebubble.report.facts import facts
 from doublebubble.runs.record import Record
-from doublebubble.runs.spec import RunSpec, spec_hash
+from doublebubble.runs.spec import spec_hash
 from doublebubble.runs.statistics import Comparison, Summary, compare, summarise
 from doublebubble.runs.store import Run
 from doublebubble.runs.tables import frame
@@ -116,7 +117,7 @@ def show_runs(console: Console, runs: list[Run]) -> None:
 
 def _show_run(console: Console, run: Run) -> None:
     console.print(str(run.path), style="bold", markup=False)
-    for name, value in _facts(run):
+    for name, value in facts(run):
         console.print(f"  {name:<14}{value}", markup=False)
     if not run.records:
         return
@@ -133,31 +134,6 @@ def _show_run(console: Console, run: Run) -> None:
     )
     for guarantee in summary.guarantees:
         console.print(f"each radius {Guarantee(guarantee).sentence}")
-
-
-def _facts(run: Run) -> Iterator[tuple[str, str]]:
-    spec = run.spec
-    size = len(spec.index_list)
-    yield "inputs", f"{len(run.records)} of {size} done ({spec.indices})"
-    if run.torn:
-        yield "note", "the last line was cut short and does not count; resuming repairs it"
-    yield "specification", spec_hash(spec)[:12]
-    if not isinstance(spec, RunSpec):
-        yield "imported from", spec.source
-        return
-    config = spec.config
-    yield "data", f"{spec.dataset}, {spec.split} split"
-    yield "model", spec.model_digest[:12]
-    yield "noise", f"sigma {spec.sigma:g}"
-    yield "draws", f"n {config.n}, n0 {config.n0}, seed {config.seed}"
-    yield "protocol", f"{config.protocol}, methods {' '.join(config.methods)}"
-    if spec.simultaneous is None:
-        yield "alpha", f"{config.alpha:g} for each input"
-    else:
-        yield "alpha", f"{config.alpha * spec.simultaneous:g} for all {spec.simultaneous} inputs at once"
-    yield "ran on", f"{spec.device}, program {spec.program}, micro-batches of {spec.batch_size}"
-    if not spec.centres:
-        yield "note", "centres were not stored: radii of plans that use any cannot be verified again"
 
 
 def runs_json(runs: list[Run]) -> list[dict[str, object]]:

@@ -1,0 +1,43 @@
+"""Writes docs/images/page-1280.png and page-390.png: the page of a run, as a wide and as a narrow browser shows it.
+
+Usage: python docs/make_screenshots.py RUN. Needs Chromium: on PATH, or named in DOUBLEBUBBLE_CHROMIUM.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from doublebubble.cli import app
+
+IMAGES = Path(__file__).parent / "images"
+_HEIGHTS = {1280: None, 390: 2600}
+_COLOURS = 96
+
+
+def shoot(run: Path) -> None:
+    """Write the page to a temporary folder, photograph it at both widths, and keep the pictures small."""
+    program = os.environ.get("DOUBLEBUBBLE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        page = Path(folder) / "report.html"
+        app(["report", str(run), "--out", str(page)], standalone_mode=False)
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        for width, height in _HEIGHTS.items():
+            view = browser.new_page(viewport={"width": width, "height": height or 900}, reduced_motion="reduce")
+            view.goto(page.as_uri(), timeout=120_000)
+            view.wait_for_timeout(1500)
+            target = IMAGES / f"page-{width}.png"
+            view.screenshot(path=target, full_page=height is None, timeout=120_000)
+            with Image.open(target) as picture:
+                small = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+            small.save(target, optimize=True)
+            sys.stdout.write(f"{target.name}: {target.stat().st_size // 1000} kB\n")
+        browser.close()
+
+
+if __name__ == "__main__":
+    shoot(Path(sys.argv[1]))

@@ -1,0 +1,35 @@
+"""What a run is, as pairs of a name and a value in words: for the terminal and for the page."""
+
+from collections.abc import Iterator
+
+from doublebubble.runs.spec import RunSpec, spec_hash
+from doublebubble.runs.store import Run
+
+
+def facts(run: Run) -> Iterator[tuple[str, str]]:
+    """How far the run is and all that a reader needs to know of its settings, the most important first."""
+    spec = run.spec
+    yield "inputs", f"{len(run.records)} of {len(spec.index_list)} done ({spec.indices})"
+    if run.torn:
+        yield "note", "the last line was cut short and does not count; resuming repairs it"
+    yield "specification", spec_hash(spec)[:12]
+    if not isinstance(spec, RunSpec):
+        yield "imported from", spec.source
+        return
+    config = spec.config
+    yield "data", f"{spec.dataset}, {spec.split} split"
+    yield "model", spec.model_digest[:12]
+    yield "noise", f"sigma {spec.sigma:g}"
+    yield "draws", f"n {config.n}, n0 {config.n0}, seed {config.seed}"
+    yield "protocol", f"{config.protocol}, methods {' '.join(config.methods)}"
+    yield "alpha", level(spec)
+    yield "ran on", f"{spec.device}, program {spec.program}, micro-batches of {spec.batch_size}"
+    if not spec.centres:
+        yield "note", "centres were not stored: radii of plans that use any cannot be verified again"
+
+
+def level(spec: RunSpec) -> str:
+    """Alpha, and what it is the error probability of."""
+    if spec.simultaneous is None:
+        return f"{spec.config.alpha:g} for each input"
+    return f"{spec.config.alpha * spec.simultaneous:g} for all {spec.simultaneous} inputs at once"

@@ -1,0 +1,98 @@
+"""A run as the page needs it: its table, its name among the others, its curves, and the mark its numbers carry."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from doublebubble.report.page.steps import Steps, steps
+from doublebubble.report.page.thumbnails import Pixels
+from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.statistics import Summary, summarise
+from doublebubble.runs.store import Run
+from doublebubble.runs.tables import frame
+from doublebubble.types import Guarantee
+
+PLAN = "reported radius"
+"""The name of the curve of the radius that a run reports; the others are named by their methods."""
+
+_MARKS = {
+    Guarantee.EXACT: "",
+    Guarantee.ASYMPTOTIC: "asymptotic",
+    Guarantee.UNSTATED: "guarantee not stated",
+    Guarantee.NONE: "not guaranteed",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the inputs of a data set look like: names of the classes, and images by index, uint8 up to 255.
+
+    `images` has one row for each of `indices`; without images both are empty.
+    """
+
+    classes: tuple[str, ...]
+    indices: tuple[int, ...] = ()
+    images: Pixels | None = None
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One run of the page."""
+
+    run: Run
+    name: str
+    table: pd.DataFrame
+
+    @cached_property
+    def curves(self) -> Mapping[str, Steps]:
+        """The curve of the reported radius, then one a method: each holds by itself, never their maximum."""
+        return {PLAN: steps(self.table), **{m: steps(self.table, f"radius_{m}") for m in self.methods}}
+
+    @cached_property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that have a radius in any record, as they were asked for."""
+        found = {method for record in self.run.records for method in record.radii}
+        asked = self.run.spec.config.methods if isinstance(self.run.spec, RunSpec) else ()
+        return (*(m for m in asked if m in found), *sorted(found - set(asked)))
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """What stands behind the radii, the weakest last; failed inputs have none and need none."""
+        held = {record.guarantee for record in self.run.records if record.status != "failed"}
+        if isinstance(self.run.spec, RunSpec) and self.run.spec.config.protocol == "paper":
+            held.add(Guarantee.NONE)
+        return tuple(guarantee for guarantee in _MARKS if guarantee in held)
+
+    @property
+    def mark(self) -> str:
+        """The words that must stand beside every number of this run; none where all radii are guaranteed."""
+        return _MARKS[self.guarantees[-1]] if self.guarantees else ""
+
+    def summary(self, radii: Sequence[float]) -> Summary:
+        """The run in a few numbers."""
+        return summarise(self.table, radii)
+
+
+def mark_of(guarantee: Guarantee) -> str:
+    """The words beside a number of this guarantee."""
+    return _MARKS[guarantee]
+
+
+def views(runs: Sequence[Run]) -> list[RunView]:
+    """The runs by names that tell them apart: the folder's, or as much of the path as it takes."""
+    return [RunView(run, name, frame(run)) for run, name in zip(runs, _names([run.path for run in runs]), strict=True)]
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    short = [path.resolve().name for path in paths]
+    return [
+        name if short.count(name) == 1 else _numbered(paths, number) if paths.count(path) > 1 else str(path)
+        for number, (name, path) in enumerate(zip(short, paths, strict=True))
+    ]
+
+
+def _numbered(paths: Sequence[Path], number: int) -> str:
+    return f"{paths[number]} ({paths[: number + 1].count(paths[number])})"

@@ -1,0 +1,72 @@
+"""Runs made up for tests of the page: right, wrong, abstained and failed inputs, several sigma, both protocols."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from doublebubble.certificate import Certificate, Status
+from doublebubble.config import CertifyConfig
+from doublebubble.runs.record import Record
+from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.types import ABSTAIN, Guarantee
+from tests.runs.samples import certificate, spec
+
+NASTY = "<script>window.hacked=1</script>"
+CLASSES = ("aeroplane & <b>bird</b>", NASTY, "\u2028cat\u2029")
+SIZE = 40
+
+
+def sound(index: int, sigma: float) -> Certificate | Record:
+    """An input whose outcome is drawn from its number and sigma; some radii are equal, one is 0 by one method."""
+    rng = np.random.default_rng([index, round(100 * sigma)])
+    label = index % 3
+    if index == 7:
+        return Record.failed(index, label, f"input 7: {NASTY}")
+    outcome = rng.choice(["right", "wrong", "none"], p=[0.7, 0.15, 0.15])
+    radius = round(float(rng.integers(1, 12) * sigma / 5 + 1e-6 * rng.integers(0, 3)), 6)
+    prediction = {"right": label, "wrong": (label + 1) % 3, "none": ABSTAIN}[str(outcome)]
+    counts = rng.permutation(np.array([3, 900 - index, 97 + index], np.int64))
+    made = certificate(index, 0.0 if outcome == "none" else radius, prediction, label, centres=index % 2)
+    cohen = 0.0 if index % 10 == 0 else round(made.radius * 0.75, 6)
+    return replace(
+        made,
+        radii={"cohen": cohen, "double": made.radius},
+        method="double",
+        reason="a gain was predicted" if index % 2 else "no gain was predicted",
+        counts={"select": counts[::-1], "input": counts},
+    )
+
+
+def published(index: int) -> Certificate:
+    """The same kind of outcome under protocol paper."""
+    made = sound(index + 300, 0.5)
+    assert isinstance(made, Certificate)
+    status = Status.CERTIFIED if made.prediction >= 0 else Status.NOT_SEPARATED
+    return replace(
+        made,
+        index=index,
+        protocol="paper",
+        guarantee=Guarantee.NONE,
+        alpha=0.05,
+        status=status,
+        counts={"select": made.counts["select"]},
+    )
+
+
+def stored(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(SIZE)) -> Run:
+    """A run of the sound protocol; the last of its 40 inputs is missing if `inputs` leaves it out."""
+    config = CertifyConfig(n=1000, n0=10, methods=("cohen", "double"))
+    with RunStore(path, spec(f"0:{SIZE}", sigma=sigma, config=config)) as store:
+        for index in inputs:
+            store.append(sound(index, sigma))
+    return read_run(path)
+
+
+def stored_paper(path: Path, size: int = 12) -> Run:
+    config = CertifyConfig(n=100, n0=10, protocol="paper", methods=("cohen", "double"))
+    with RunStore(path, spec(f"0:{size}", config=config)) as store:
+        for index in range(size):
+            store.append(published(index))
+    return read_run(path)

@@ -1,0 +1,191 @@
+"""The page in Chromium: nothing goes wrong, nothing leaves the file, and every number is that of `load_run`."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, Page
+from scipy.stats import binomtest
+
+from doublebubble import load_run
+from doublebubble.runs.store import Run
+from tests.report.page.looking import Shown, opened, select_input, texts
+from tests.report.page.samples import NASTY, SIZE
+from tests.report.page.truth import (
+    average_radius,
+    certified,
+    contrast,
+    expected_curve,
+    floored,
+    limits,
+    luminance,
+    percent,
+)
+
+pytestmark = pytest.mark.browser
+
+
+def tables(runs: list[Run]) -> list[pd.DataFrame]:
+    return [load_run(run.path) for run in runs]
+
+
+def test_nothing_goes_wrong_and_nothing_leaves_the_file(shown: Shown) -> None:
+    page = shown.page
+    page.locator("#inputs-view tbody button").first.click()
+    page.wait_for_timeout(200)
+    assert shown.troubles == []
+    fetched = (
+        "performance.getEntriesByType('resource').map((one) => one.name).filter((name) => !name.startsWith('data:'))"
+    )
+    assert page.evaluate(fetched) == []
+
+
+def test_names_that_look_like_scripts_do_nothing(shown: Shown) -> None:
+    page = shown.page
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("script").count() == 3
+    select_input(page, 0, 7)
+    assert NASTY in page.locator(".detail .error").inner_text()
+    select_input(page, 0, 4)
+    assert f"label {NASTY}" in page.locator(".detail .verdict").inner_text()
+    assert page.locator(".detail b, .rows td b").filter(has_text=re.compile("^bird$")).count() == 0
+    assert page.evaluate("window.hacked") is None
+
+
+def test_the_answer_is_that_of_the_records(shown: Shown, runs: list[Run]) -> None:
+    radii = [0.0, 0.25, 0.5, 0.75, 1.0]
+    cards = shown.page.locator("#answer article")
+    assert cards.count() == len(runs)
+    for number, table in enumerate(tables(runs)):
+        n, card = len(table), cards.nth(number)
+        counts = [certified(table, radius) for radius in radii]
+        assert card.locator(".headline strong").inner_text() == percent(counts[2], n)
+        assert f"f {n} inputs" in card.locator(".headline").inner_text()
+        assert "below 0.5" in card.locator(".headline").inner_text()
+        tiles = [" ".join(text.split()) for text in card.locator("li").all_inner_texts()]
+        for tile, radius, count in zip(tiles, radii, counts, strict=True):
+            assert tile.startswith(f"radius {radius:g} {percent(count, n)} {limits(count, n)} {count} of {n}")
+        assert f"Average certified radius {floored(average_radius(table), 4)}" in card.inner_text()
+        assert f"abstained on {(table['prediction'] == -1).sum()} of {n}" in card.inner_text()
+    assert texts(shown.page, "#answer h3 .mark") == ["not guaranteed", "guarantee not stated"]
+
+
+def drawn(page: Page, chart: str) -> list[dict[str, Any]]:
+    """The curves of a chart as Plotly holds them, bands left out."""
+    found = "document.querySelector(`#${chart} .plot`).data"
+    kept = "({name, x, y, line}) => ({name, x: [...x], y: [...y], width: line.width})"
+    traces: list[dict[str, Any]] = page.evaluate(f"(chart) => {found}.map({kept})", chart)
+    return traces
+
+
+def test_the_curves_have_the_points_of_the_records(shown: Shown, runs: list[Run]) -> None:
+    traces = drawn(shown.page, "curves")
+    lines = [trace for trace in traces if not trace["name"].startswith("band")]
+    assert [trace["name"] for trace in lines] == ["half", "quarter", "paper", "script>"]
+    for trace, table in zip(lines, tables(runs), strict=True):
+        assert list(zip(trace["x"], trace["y"], strict=True)) == expected_curve(table)
+    lows = [trace for trace in traces if trace["name"] == "band low"]
+    highs = [trace for trace in traces if trace["name"] == "band high"]
+    for low, high, table in zip(lows, highs, tables(runs), strict=True):
+        for place, (_, accuracy) in enumerate(expected_curve(table)[:-1]):
+            exact = binomtest(round(accuracy * len(table)), len(table)).proportion_ci(0.95, "exact")
+            assert exact.low - 1.1e-4 <= low["y"][place] <= exact.low
+            assert exact.high <= high["y"][place] <= exact.high + 1.1e-4
+
+
+def test_the_methods_have_curves_of_their_own(shown: Shown, runs: list[Run]) -> None:
+    page = shown.page
+    for number in range(3):
+        page.locator("#methods-chart select").select_option(str(number))
+        table = load_run(runs[number].path)
+        lines = [trace for trace in drawn(page, "methods-chart") if not trace["name"].startswith("band")]
+        assert [trace["name"] for trace in lines] == ["reported radius", "cohen", "double"]
+        for trace, column in zip(lines, ("radius", "radius_cohen", "radius_double"), strict=True):
+            assert list(zip(trace["x"], trace["y"], strict=True)) == expected_curve(table, column)
+    assert texts(page, "#methods-chart .legend .mark") == ["not guaranteed"] * 3
+
+
+def test_a_radius_is_read_out_of_the_curves(shown: Shown, runs: list[Run]) -> None:
+    page = shown.page
+    slider = page.locator("#curves input[type=range]")
+    slider.fill("0.3")
+    for row, table in zip(texts(page, "#curves .legend .value"), tables(runs), strict=True):
+        count, n = certified(table, 0.3), len(table)
+        assert row == f"{percent(count, n)} {limits(count, n)}, {count} of {n}"
+    slider.press("ArrowRight")
+    assert float(page.locator("#curves output").inner_text()) > 0.3
+    first = page.locator("#curves .legend button").first
+    first.press("Enter")
+    assert first.get_attribute("aria-pressed") == "false"
+    assert "half" not in [trace["name"] for trace in drawn(page, "curves")]
+    first.press("Enter")
+    assert "half" in [trace["name"] for trace in drawn(page, "curves")]
+
+
+def test_the_envelope_is_the_best_of_both_sigma(shown: Shown, runs: list[Run]) -> None:
+    page = shown.page
+    pair = [load_run(runs[1].path), load_run(runs[0].path)]
+    thick = [trace for trace in drawn(page, "envelope-0") if trace["width"] == 4]
+    assert [trace["name"] for trace in thick] == ["sigma 0.25", "sigma 0.5"]
+    corners = sorted({radius for table in pair for radius, _ in expected_curve(table)})
+    for radius in corners:
+        counts = [certified(table, radius) for table in pair]
+        best = counts.index(max(counts))
+        points = list(zip(thick[best]["x"], thick[best]["y"], strict=True))
+        assert (radius, max(counts) / SIZE) in points
+    for cells in page.locator("#sigma tbody tr").all():
+        wanted, best_name, accuracy, _, p_value = (" ".join(t.split()) for t in cells.locator("td").all_inner_texts())
+        held = [(t["radius"] >= float(wanted)) & (t["prediction"] == t["label"]) for t in pair]
+        counts = [int(one.sum()) for one in held]
+        assert best_name == ["sigma 0.25", "sigma 0.5"][counts.index(max(counts))]
+        assert accuracy == f"{percent(max(counts), SIZE)} ({max(counts)} of {SIZE})"
+        only = [int((held[0] & ~held[1]).sum()), int((held[1] & ~held[0]).sum())]
+        assert p_value == f"{binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0:.3g}"
+    assert "not a certificate of one classifier" in page.locator("#sigma").inner_text()
+
+
+def test_runs_are_compared_with_the_first(shown: Shown, runs: list[Run]) -> None:
+    rows = [
+        [" ".join(t.split()) for t in row.locator("td").all_inner_texts()]
+        for row in shown.page.locator("#comparison tbody tr").all()
+    ]
+    first = load_run(runs[0].path).set_index("index")
+    assert [row[0] for row in rows] == ["quarter", "paper not guaranteed", "script> guarantee not stated"]
+    for row, run in zip(rows, runs[1:], strict=True):
+        other = load_run(run.path).set_index("index")
+        both = [t.loc[other.index] for t in (first, other)]
+        a, b = (t["radius"].where(t["prediction"] == t["label"], 0.0) for t in both)
+        larger, smaller = int((b > a).sum()), int((b < a).sum())
+        p_value = binomtest(larger, larger + smaller).pvalue if larger + smaller else 1.0
+        assert row[1:] == [str(len(other)), str(larger), str(smaller), f"{(b - a).mean():+.4f}", f"{p_value:.3g}"]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_it_fits_a_phone_and_reads_in_the_dark(browser: Browser, file: Path, width: int, scheme: Any) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    context.set_default_timeout(60_000)
+    shown = opened(context, file)
+    page = shown.page
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    for selector in (
+        "h1",
+        ".lead",
+        ".headline strong",
+        ".tiles .quiet",
+        ".tiles .mark",
+        ".detail .correct, .rows .correct",
+        ".rows .wrong",
+        ".rows .abstained",
+        ".rows th button",
+        "summary",
+    ):
+        assert contrast(page, selector) >= 4.5, selector
+    axis = page.locator("#curves .xtick text").first.evaluate("(one) => getComputedStyle(one).fill")
+    ground = [20, 24, 27] if scheme == "dark" else [251, 251, 249]
+    ink = [float(number) for number in re.findall(r"[0-9.]+", axis)]
+    light, dark = sorted((luminance(ink), luminance([float(c) for c in ground])), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+    assert shown.troubles == []
+    context.close()
