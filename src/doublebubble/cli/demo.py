@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from doublebubble.runs.record import Record
     from doublebubble.runs.store import Run
 
-_EXAMPLE = """Train a small digit classifier under noise, certify 50 digits it has not seen, and draw the results.
+_EXAMPLE = """Train a small digit classifier under noise, certify 50 digits it has not seen, and write a page of it.
 
 Needs no data and no network. The second time it finds the model and the certificates made before.
 
@@ -29,7 +29,7 @@ _RESOLUTION, _DRAWS = 33, 256  # of the pictures
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the model, the run and the figures.")] = Path("demo-out"),
+    out: Annotated[Path, typer.Option(help="Folder for the model, the run and the page.")] = Path("demo-out"),
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")] = 0.5,
     inputs: Annotated[int, typer.Option(help="How many test digits to certify.", min=1, max=359)] = 50,
 ) -> None:
@@ -124,11 +124,14 @@ def _draw_pictures(console: Console, run: "Run", job: "Job", chosen: "Sequence[R
 
 def _show_results(console: Console, run: "Run", folder: Path) -> None:
     """Write what people look at, and say where it is."""
+    from doublebubble.cli.report import write_report
     from doublebubble.report.curve import draw_curve
     from doublebubble.runs.pictures import stored_pictures
 
-    figure = folder / "certified-accuracy.png"
+    figure, page = folder / "certified-accuracy.png", folder / "report.html"
     draw_curve(run, figure, "Certified accuracy on scikit-learn's digits")
-    console.print("4. look at", markup=False)
+    console.print("4. figures", markup=False)
     for path in (figure, *stored_pictures(run.path).values()):
         console.print(f"   {path}", markup=False)
+    write_report(console, [run], page, data_dir=None)
+    console.print(f"5. all of it as a page, open it in a browser: {page}", markup=False)

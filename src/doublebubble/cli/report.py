@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from doublebubble.data import Dataset, Split
     from doublebubble.report.page import Look
     from doublebubble.runs.spec import RunSpec
+    from doublebubble.runs.store import Run
 
 _EXAMPLE = """Write a page to look at: certified accuracy with its guarantee, curves, a table of all inputs.
 
@@ -32,12 +33,21 @@ def report(
     ] = None,
 ) -> None:
     """Write the page; the text shown to users is above."""
-    from doublebubble.report.page import write_page
-    from doublebubble.runs.spec import RunSpec
     from doublebubble.runs.store import read_run
 
     console = Console(soft_wrap=True, highlight=False)
-    runs = [read_run(path) for path in paths]
+    write_report(console, [read_run(path) for path in paths], out, data_dir)
+    console.print(f"{out}: {out.stat().st_size / 1e6:.1f} MB, open it in a browser", markup=False)
+
+
+report.__doc__ = _EXAMPLE
+
+
+def write_report(console: Console, runs: "Sequence[Run]", out: Path, data_dir: Path | None) -> None:
+    """The page of these runs, with thumbnails where their data are at hand; a sentence where they are not."""
+    from doublebubble.report.page import write_page
+    from doublebubble.runs.spec import RunSpec
+
     specs = {run.spec.data_digest: run.spec for run in runs if isinstance(run.spec, RunSpec)}
     looks = {}
     for digest, spec in specs.items():
@@ -46,10 +56,6 @@ def report(
         if trouble:
             console.print(trouble, markup=False)
     write_page(runs, out, looks)
-    console.print(f"{out}: {out.stat().st_size / 1e6:.1f} MB, open it in a browser", markup=False)
-
-
-report.__doc__ = _EXAMPLE
 
 
 def look_at(spec: "RunSpec", indices: set[int], data_dir: Path | None) -> "tuple[Look, str]":
