@@ -16,7 +16,7 @@ from doublebubble.cli import app
 
 IMAGES = Path(__file__).parent / "images"
 _HEIGHTS = {1280: None, 390: 2600}
-_COLOURS = 96
+_COLOURS = 200
 
 
 def shoot(run: Path) -> None:

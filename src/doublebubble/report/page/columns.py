@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from doublebubble.certificate import Status
 from doublebubble.report.page.steps import Steps
-from doublebubble.report.page.view import RunView, mark_of
+from doublebubble.report.page.view import PLAN, RunView, mark_of
 from doublebubble.runs.record import Record, floor_radius
 from doublebubble.types import Guarantee
 
@@ -38,7 +38,10 @@ def run_data(view: RunView) -> dict[str, object]:
         "mark": view.mark,
         "n": len(records),
         "methods": list(view.methods),
-        "curves": [{"name": name, **curve_data(curve)} for name, curve in view.curves.items()],
+        "curves": [
+            {"name": view.reported if name == PLAN else name, **curve_data(curve)}
+            for name, curve in view.curves.items()
+        ],
         "index": [record.index for record in records],
         "label": [record.label for record in records],
         "prediction": [record.prediction for record in records],

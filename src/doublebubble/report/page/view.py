@@ -15,8 +15,8 @@ from doublebubble.runs.store import Run
 from doublebubble.runs.tables import frame
 from doublebubble.types import Guarantee
 
-PLAN = "reported radius"
-"""The name of the curve of the radius that a run reports; the others are named by their methods."""
+PLAN = "plan"
+"""The key of the curve of the radius that a run reports; the others have their methods'."""
 
 _MARKS = {
     Guarantee.EXACT: "",
@@ -57,6 +57,11 @@ class RunView:
         found = {method for record in self.run.records for method in record.radii}
         asked = self.run.spec.config.methods if isinstance(self.run.spec, RunSpec) else ()
         return (*(m for m in asked if m in found), *sorted(found - set(asked)))
+
+    @property
+    def reported(self) -> str:
+        """What the radius that the run reports is: that of a plan, or under protocol paper the largest of all."""
+        return "largest, as published" if Guarantee.NONE in self.guarantees else "reported radius"
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:

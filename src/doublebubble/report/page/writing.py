@@ -110,8 +110,9 @@ def _main(shown: Sequence[RunView]) -> list[Markup]:
 
 def _methods() -> Markup:
     note = (
-        "Each method's radius holds by itself. The largest of several is no certificate, which is why the reported "
-        "radius is that of a plan fixed before the draws that certify."
+        "Under protocol sound each method's radius holds by itself; the largest of several is no certificate, which is "
+        "why the reported radius is that of a plan fixed before the draws that certify. Under protocol paper none is "
+        "guaranteed, and the largest is what the published procedure reports."
     )
     chart = element("div", class_="chart", id="methods-chart")
     return sections.section("methods", "Method by method", element("p", note), chart)

@@ -89,7 +89,7 @@ class Chart {
     const button = make("button", { type: "button", "aria-pressed": "true", onclick: toggle }, swatch);
     button.append(make("span", { class: "series-name" }, series.name, series.note ? ` ${series.note}` : ""));
     const value = make("span", { class: "value" });
-    return { button, value, item: make("li", {}, button, mark(series.mark), value) };
+    return { button, value, item: make("li", {}, make("span", {}, button, mark(series.mark)), value) };
   }
 
   toggle(number) {

@@ -71,8 +71,8 @@ function radiiOf(run, position) {
     const radius = run.radii[method][position];
     return bar(method, radius / largest, radiusText(radius, 6), method === planned);
   });
-  const words = run.mark
-    ? "each as published"
+  const words = run.mark === "not guaranteed"
+    ? "each as published, the reported one is the largest"
     : "each holds by itself; the largest is no certificate, the reported one is that of the plan";
   const title = make("h4", {}, "Radius by method", mark(run.words[run.marks[position]]));
   return [title, make("p", { class: "quiet" }, words), make("ul", { class: "bars" }, bars)];
