@@ -15,6 +15,7 @@ from doublebubble.cli import data
 from doublebubble.cli.certify import certify
 from doublebubble.cli.demo import demo
 from doublebubble.cli.predict import predict
+from doublebubble.cli.reproduce import reproduce
 from doublebubble.cli.runs import export, import_, merge, runs
 from doublebubble.cli.train import train
 from doublebubble.errors import DoubleBubbleError, SettingError
@@ -31,6 +32,7 @@ app.command()(demo)
 app.command()(train)
 app.command()(certify)
 app.command()(predict)
+app.command()(reproduce)
 app.command()(runs)
 app.command()(export)
 app.command("import")(import_)

@@ -28,7 +28,7 @@ def demo(
     from doublebubble.engines.job import make_job
     from doublebubble.engines.local import LocalEngine
     from doublebubble.models import load_model
-    from doublebubble.report.curve import draw_curve
+    from doublebubble.report.plots import draw_run
     from doublebubble.runs.store import RunStore, read_run
     from doublebubble.training import preset, train
 
@@ -56,8 +56,7 @@ def demo(
         f"for example: digit {best.index} is a {best.prediction}, and no change of L2 size below {best.radius:.3f} "
         f"makes the smoothed classifier say anything else, with confidence {1 - config.alpha:.1%}"
     )
-    figure = folder / "certified-accuracy.png"
-    draw_curve(run, figure, "Certified accuracy on scikit-learn's digits")
+    figure, _ = draw_run(run, folder / "certified-accuracy", "Certified accuracy on scikit-learn's digits")
     console.print(f"3. figure: {figure}", markup=False)
 
 
