@@ -7,7 +7,7 @@ import numpy as np
 from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.data.registry import DATASETS
 from doublebubble.reproduce.laboratory import METHODS, Laboratory, Wanted
-from doublebubble.runs.record import Record
+from doublebubble.runs.record import Record, RecordStatus
 from doublebubble.runs.store import Run, RunStore, read_run
 from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import spec
@@ -66,7 +66,7 @@ def _record(index: int, wanted: Wanted, rng: np.random.Generator, alpha: float, 
     radii = {method: 0.0 if wrong else round(gains[method], 6) for method in methods}
     chosen = max(radii, key=lambda method: radii[method]) if paper else methods[-1]
     radius = radii[chosen]
-    status = "wrong_class" if wrong else ("certified" if radius > 0 else "not_separated")
+    status: RecordStatus = "wrong_class" if wrong else ("certified" if radius > 0 else "not_separated")
     return Record(
         index=index,
         label=label,

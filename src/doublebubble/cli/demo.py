@@ -28,7 +28,8 @@ def demo(
     from doublebubble.engines.job import make_job
     from doublebubble.engines.local import LocalEngine
     from doublebubble.models import load_model
-    from doublebubble.report.plots import draw_run
+    from doublebubble.report.figure import save
+    from doublebubble.report.plots import run_figure
     from doublebubble.runs.store import RunStore, read_run
     from doublebubble.training import preset, train
 
@@ -56,7 +57,8 @@ def demo(
         f"for example: digit {best.index} is a {best.prediction}, and no change of L2 size below {best.radius:.3f} "
         f"makes the smoothed classifier say anything else, with confidence {1 - config.alpha:.1%}"
     )
-    figure, _ = draw_run(run, folder / "certified-accuracy", "Certified accuracy on scikit-learn's digits")
+    drawn = run_figure(run, "Certified accuracy on scikit-learn's digits")
+    figure, _ = save(drawn, folder / "certified-accuracy")
     console.print(f"3. figure: {figure}", markup=False)
 
 

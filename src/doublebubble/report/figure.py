@@ -136,14 +136,15 @@ def _draw_panel(
     if not drawn:
         axes.text(0.5, 0.5, panel.empty, transform=axes.transAxes, ha="center", va="center", fontsize=8, color=_INK)
         return
-    for line in drawn:
-        _draw_line(axes, line, look.markers, shade=min(0.15, 0.35 / len(drawn)))
+    widths = np.linspace(1.2 + 0.25 * (len(drawn) - 1), 1.2, len(drawn))  # lines that coincide show as stripes
+    for line, width in zip(drawn, widths, strict=True):
+        _draw_line(axes, line, look.markers, float(width), shade=min(0.15, 0.35 / len(drawn)))
     place = _beside if look.names == "beside" else _ends
     for line, (x, y), height in place(drawn, y_range):
         _name(axes, line, x, y, height)
 
 
-def _draw_line(axes: "Axes", line: Line, markers: bool, shade: float) -> None:
+def _draw_line(axes: "Axes", line: Line, markers: bool, width: float, shade: float) -> None:
     xs, found = list(line.points), list(line.points.values())
     low = np.array([np.nan if point.low is None else point.low for point in found])
     high = np.array([np.nan if point.high is None else point.high for point in found])
@@ -153,7 +154,7 @@ def _draw_line(axes: "Axes", line: Line, markers: bool, shade: float) -> None:
         [point.value for point in found],
         color=line.colour,
         linestyle=line.dashes,
-        linewidth=1.6,
+        linewidth=width,
         marker="o" if markers else None,
         markersize=3,
         label=line.label,
@@ -216,7 +217,8 @@ def spread(wanted: np.ndarray[tuple[int, ...], np.dtype[np.float64]], gap: float
 def _name(axes: "Axes", line: Line, x: float, y: float, height: float) -> None:
     """The line's name right of the panel beside a piece of the line, and a thin grey leader from the point to it."""
     start = axes.transLimits.transform(axes.transScale.transform((x, y)))
-    drawn = {"transform": axes.transAxes, "clip_on": False}
-    axes.plot([start[0], 1.02], [start[1], height], color="#999999", linewidth=0.5, label="_leader", **drawn)
-    axes.plot([1.02, 1.10], [height] * 2, color=line.colour, linestyle=line.dashes, lw=1.6, label="_piece", **drawn)
-    axes.text(1.115, height, line.label, fontsize=7.5, color=_INK, va="center", **drawn)
+    leader, piece = ([start[0], 1.02], [start[1], height]), ([1.02, 1.10], [height, height])
+    beyond = axes.transAxes
+    axes.plot(*leader, color="#999999", lw=0.5, transform=beyond, clip_on=False, label="_leader")
+    axes.plot(*piece, color=line.colour, ls=line.dashes, lw=1.6, transform=beyond, clip_on=False, label="_piece")
+    axes.text(1.115, height, line.label, fontsize=7.5, color=_INK, va="center", transform=beyond, clip_on=False)

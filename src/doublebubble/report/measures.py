@@ -143,8 +143,8 @@ def median(values: npt.ArrayLike) -> Estimate:
     # The largest number of values that may be cut off each end: P[Bin(n, 1/2) <= cut - 1] <= BAND_ALPHA / 2.
     cut = int(binom.ppf(BAND_ALPHA / 2, n, 0.5))
     cut += binom.cdf(cut, n, 0.5) <= BAND_ALPHA / 2
-    bounds = (float(ordered[cut - 1]), float(ordered[n - cut])) if cut > 0 else (None, None)
-    return Estimate(float(np.median(ordered)), *bounds, n)
+    low, high = (float(ordered[cut - 1]), float(ordered[n - cut])) if cut > 0 else (None, None)
+    return Estimate(float(np.median(ordered)), low, high, n)
 
 
 def mean(values: npt.ArrayLike) -> Estimate:

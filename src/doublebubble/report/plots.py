@@ -5,7 +5,7 @@ the radius of the plan that was fixed before the certify draws; the largest radi
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,6 @@ from doublebubble.report.figure import (
     Look,
     Panel,
     draw,
-    save,
 )
 from doublebubble.report.measures import (
     HALF_WINDOW,
@@ -37,12 +36,16 @@ from doublebubble.report.measures import (
     mean_gain,
     median_improvement,
     method_view,
+    radii_of,
     winners,
 )
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import RADII, certified_accuracy
 from doublebubble.runs.store import Run
 from doublebubble.runs.tables import frame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLOURS: dict[str, str] = {
     "cohen": BLUE,
@@ -64,13 +67,13 @@ BY_SIGMA = Look("noise sigma (in units of the input)", "median gain over Cohen (
 BY_STEP = Look("first step gamma (L2, in units of the input)", "mean gain over Cohen (L2)", log_x=True)
 
 
-def draw_run(run: Run, stem: Path, title: str) -> tuple[Path, Path]:
-    """The certified accuracy of one run, saved as STEM.png and STEM.pdf."""
+def run_figure(run: Run, title: str) -> "Figure":
+    """The certified accuracy of one run."""
     words = f"{provenance([run])} {BANDS}"
     table = frame(run)
     line = accuracy_line(table, "certified accuracy", BLUE, SOLID, reach([table]))
     name = protocol_name(run.spec.config.protocol) if isinstance(run.spec, RunSpec) else "imported"
-    return save(draw([[Panel(f"protocol {name}", (line,))]], ACCURACY, title, words), stem)
+    return draw([[Panel(f"protocol {name}", (line,))]], ACCURACY, title, words)
 
 
 def reach(tables: Sequence[pd.DataFrame]) -> float:
@@ -97,14 +100,14 @@ def method_lines(table: pd.DataFrame, methods: Sequence[str], to: float) -> tupl
 def radius_lines(table: pd.DataFrame, methods: Sequence[str], gradient: str, centres: Sequence[float]) -> list[Line]:
     """The median gain over Cohen against Cohen's radius, over r +- 0.075, with bands between order statistics."""
     return [
-        Line(f"{spoken(m)}, {gradient}", improvement_by_radius(table, m, centres), COLOURS[m], BY_GRADIENT[gradient][1])
+        Line(_with(m, gradient), improvement_by_radius(table, m, centres), COLOURS[m], BY_GRADIENT[gradient][1])
         for m in methods
     ]
 
 
 def window_centres(tables: Sequence[pd.DataFrame]) -> list[float]:
     """Where windows are centred: at every 0.075 up to the largest Cohen radius, so that neighbours overlap by half."""
-    largest = max(float(table["radius_cohen"].max()) for table in tables)
+    largest = max(float(radii_of(table, "cohen").max()) for table in tables)
     return [round(HALF_WINDOW * k, 3) for k in range(1, max(2, int(largest / HALF_WINDOW) + 2))]
 
 
@@ -128,7 +131,7 @@ def sigma_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str], 
     for method in methods:
         found = {sigma: median_improvement(table, method) for sigma, table in sorted(by_sigma.items())}
         points = {sigma: gain for sigma, gain in found.items() if gain is not None}
-        lines.append(Line(f"{spoken(method)}, {gradient}", points, COLOURS[method], BY_GRADIENT[gradient][1]))
+        lines.append(Line(_with(method, gradient), points, COLOURS[method], BY_GRADIENT[gradient][1]))
     return lines
 
 
@@ -138,13 +141,18 @@ def step_lines(by_step: Mapping[float, pd.DataFrame], methods: Sequence[str], gr
     for method in methods:
         found = {step: mean_gain(table, method) for step, table in sorted(by_step.items())}
         points = {step: gain for step, gain in found.items() if gain is not None}
-        lines.append(Line(f"{spoken(method)}, {gradient}", points, COLOURS[method], BY_GRADIENT[gradient][1]))
+        lines.append(Line(_with(method, gradient), points, COLOURS[method], BY_GRADIENT[gradient][1]))
     return lines
 
 
 def spoken(method: str) -> str:
     """The method's name on a figure."""
     return {"cohen": "Cohen", "first_order": "first order"}.get(method, method)
+
+
+def _with(method: str, gradient: str) -> str:
+    """The name of a method's line under a gradient; two methods use none."""
+    return spoken(method) if method in ("first_order", "dipole") else f"{spoken(method)}, {gradient}"
 
 
 def _dashes(method: str) -> Dashes:

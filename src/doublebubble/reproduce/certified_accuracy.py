@@ -37,7 +37,7 @@ def run(lab: Laboratory) -> Results:
             rows.append(
                 tuple(
                     Panel(
-                        f"sigma {sigma:g}, {gradient} gradient\n{protocol_name(protocol)}",
+                        f"sigma {sigma:g}, {gradient} gradient\nprotocol {protocol_name(protocol)}",
                         method_lines(tables[sigma, gradient], methods, to),
                     )
                     for sigma in study.curves

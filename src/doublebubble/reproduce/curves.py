@@ -59,7 +59,7 @@ def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame
         for label, colour, gradient, method in parts:
             name = f"{label}, sigma {sigma:g}"
             lines.append(accuracy_line(tables[sigma, gradient], name, colour, dashes, to, method))
-    return Panel(f"{title}\n{protocol_name(protocol)}", tuple(lines))
+    return Panel(f"{title}\nprotocol {protocol_name(protocol)}", tuple(lines))
 
 
 def average_table(runs: Sequence[Run], caption: str, first: Mapping[str, str] | None = None) -> Table:

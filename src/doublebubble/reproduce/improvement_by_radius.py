@@ -40,7 +40,7 @@ def run(lab: Laboratory) -> Results:
                 lines: list[Line] = []
                 for gradient in GRADIENTS:
                     lines += radius_lines(frames[sigma, gradient], compared(protocol, gradient), gradient, centres)
-                panels.append(Panel(f"sigma {sigma:g}\n{protocol_name(protocol)}", tuple(lines)))
+                panels.append(Panel(f"sigma {sigma:g}\nprotocol {protocol_name(protocol)}", tuple(lines)))
             rows.append(tuple(panels))
         title = f"Gain over Cohen by radius: {study.dataset}"
         caption = captioned(_WHAT, every)

@@ -30,7 +30,7 @@ def run(lab: Laboratory) -> Results:
             for gradient in GRADIENTS:
                 by_sigma = {sigma: frames[sigma, gradient] for sigma in study.sigmas}
                 lines += sigma_lines(by_sigma, compared(protocol, gradient), gradient)
-            panels.append(Panel(protocol_name(protocol), tuple(lines)))
+            panels.append(Panel(f"protocol {protocol_name(protocol)}", tuple(lines)))
         caption = captioned(_WHAT, every)
         title = f"Gain over Cohen by noise: {study.dataset}"
         name = f"improvement-by-sigma-{study.dataset}"

@@ -38,7 +38,7 @@ def run(lab: Laboratory) -> Results:
             lines += step_lines(frames, _METHODS, gradient)
             rows += _rows(frames, gradient)
         caption = captioned("Mean gain over Cohen's radius, correctly predicted inputs only.", every, _BANDS)
-        panel = Panel(f"sigma {lab.scale.step_sigma:g}, {protocol_name('paper')}", tuple(lines))
+        panel = Panel(f"sigma {lab.scale.step_sigma:g}, protocol {protocol_name('paper')}", tuple(lines))
         title = f"Gain over Cohen by first step: {study.dataset}"
         figures.append(Figure(f"step-size-{study.dataset}", title, ((panel,),), BY_STEP, caption))
         columns = ("protocol", "gradient", "method", "first step", "mean gain, correct inputs", "mean gain, all inputs")

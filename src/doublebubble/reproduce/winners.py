@@ -35,7 +35,7 @@ def run(lab: Laboratory) -> Results:
             rows.append(
                 tuple(
                     Panel(
-                        f"{gradient} gradient\n{protocol_name(protocol)}",
+                        f"{gradient} gradient\nprotocol {protocol_name(protocol)}",
                         winner_lines({sigma: frames[sigma, gradient] for sigma in study.sigmas}, METHODS[protocol]),
                     )
                     for gradient in GRADIENTS
