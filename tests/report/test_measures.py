@@ -122,13 +122,15 @@ def test_the_band_of_a_median_covers_the_median_of_the_population() -> None:
 
 
 @QUICK
-@given(st.lists(st.floats(-10, 10), min_size=2, max_size=30).filter(lambda values: np.std(values) > 1e-6))
+@given(st.lists(st.floats(-10, 10), min_size=6, max_size=30).filter(lambda values: np.std(values) > 1e-6))
 def test_the_band_of_a_mean_is_students(values: list[float]) -> None:
     found = measures.mean(values)
     interval = ttest_1samp(values, 0.0).confidence_interval(0.95)
     assert found.low == pytest.approx(interval.low, abs=1e-9)
     assert found.high == pytest.approx(interval.high, abs=1e-9)
-    assert measures.mean(values[:1]) == measures.Estimate(values[0], None, None, 1)
+    few = measures.mean(values[:5])
+    assert (few.low, few.high, few.n) == (None, None, 5)
+    assert few.value == pytest.approx(statistics.mean(values[:5]))
 
 
 def test_times_leave_out_inputs_that_were_not_worked_on() -> None:

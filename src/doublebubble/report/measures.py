@@ -22,6 +22,8 @@ REPORTED = "reported"
 """Stands beside the names of methods for the radius that a record reports, of the plan fixed before its draws."""
 SIMPLEST_FIRST = ("cohen", "single", "boundary", "double", "dipole", "first_order")
 HALF_WINDOW = 0.075
+FEWEST = 6
+"""Fewer inputs bound no median at 95 %, and no mean worth the name."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,10 @@ def median(values: npt.ArrayLike) -> Estimate:
 
 
 def mean(values: npt.ArrayLike) -> Estimate:
-    """The mean, with Student's band, which holds as the number of inputs grows; none for a single value."""
+    """The mean, with Student's band, which holds as the number of inputs grows; none for very few."""
     found = np.asarray(values, np.float64)
     n, centre = len(found), float(np.mean(found))
-    if n < 2:
+    if n < FEWEST:
         return Estimate(centre, None, None, n)
     reach = float(student.ppf(1 - BAND_ALPHA / 2, n - 1) * found.std(ddof=1) / np.sqrt(n))
     return Estimate(centre, centre - reach, centre + reach, n)

@@ -102,7 +102,7 @@ SCALES: dict[str, Scale] = {
         timing_inputs=2,
         timing_n=100,
         timing_sigma=0.5,
-        interval_repeats=3,
+        interval_repeats=1,
         interval_draws=100,
     ),
     "cpu": Scale(

@@ -40,6 +40,6 @@ def run(lab: Laboratory) -> Results:
             rows.append((study.dataset, protocol_name(protocol), *cells))
     devices = ", ".join(sorted({run.spec.device for run in every if isinstance(run.spec, RunSpec)}))
     what = f"Mean wall-clock seconds for one input, on {devices}; inputs left at once for their wrong class excepted."
-    caption = captioned(what, every, "In brackets: 95 % over inputs (Student).")
+    caption = captioned(what, every, "In brackets: 95 % over inputs (Student); none below 6 inputs.")
     columns = ("data", "protocol", *(name for name, _, _ in _COLUMNS))
     return Results(SOURCE, tables=(("timing", Table(caption, columns, tuple(rows))),))
