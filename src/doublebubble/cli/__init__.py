@@ -17,6 +17,7 @@ from doublebubble.cli.demo import demo
 from doublebubble.cli.picture import picture
 from doublebubble.cli.predict import predict
 from doublebubble.cli.report import report
+from doublebubble.cli.reproduce import reproduce
 from doublebubble.cli.runs import export, import_, merge, runs
 from doublebubble.cli.train import train
 from doublebubble.errors import DoubleBubbleError, SettingError
@@ -34,6 +35,7 @@ app.command()(train)
 app.command()(certify)
 app.command()(predict)
 app.command()(picture)
+app.command()(reproduce)
 app.command()(runs)
 app.command()(report)
 app.command()(export)

@@ -125,11 +125,12 @@ def _draw_pictures(console: Console, run: "Run", job: "Job", chosen: "Sequence[R
 def _show_results(console: Console, run: "Run", folder: Path) -> None:
     """Write what people look at, and say where it is."""
     from doublebubble.cli.report import write_report
-    from doublebubble.report.curve import draw_curve
+    from doublebubble.report.figure import save
+    from doublebubble.report.plots import run_figure
     from doublebubble.runs.pictures import stored_pictures
 
-    figure, page = folder / "certified-accuracy.png", folder / "report.html"
-    draw_curve(run, figure, "Certified accuracy on scikit-learn's digits")
+    page = folder / "report.html"
+    figure, _ = save(run_figure(run, "Certified accuracy on scikit-learn's digits"), folder / "certified-accuracy")
     console.print("4. figures", markup=False)
     for path in (figure, *stored_pictures(run.path).values()):
         console.print(f"   {path}", markup=False)

@@ -9,6 +9,7 @@ from doublebubble.errors import RunError, SettingError
 from doublebubble.runs.record import Record, radius_text
 from doublebubble.runs.spec import canonical, spec_hash
 from doublebubble.runs.store import Run, read_run
+from doublebubble.types import ABSTAIN
 
 ExportFormat = Literal["tsv", "csv", "parquet", "jsonl"]
 EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
@@ -18,9 +19,11 @@ TSV_COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
 def load_run(path: str | Path) -> pd.DataFrame:
     """The records of a run, one row an input in rising order.
 
-    Columns: index, label, prediction, radius, correct, status, guarantee, alpha, protocol, method, whole_domain,
-    reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>. Inputs that abstained, failed or
-    were misclassified are rows like any other. `attrs` names the run and the hash of its specification.
+    Columns: index, label, prediction, radius, correct, status, guarantee, alpha, protocol, method, selected,
+    whole_domain, reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>. `selected` is the
+    class that most select draws voted for, the one that every radius of the row is about, abstained or not. Inputs that
+    abstained, failed or were misclassified are rows like any other. `attrs` names the run and the hash of its
+    specification.
     """
     return frame(read_run(Path(path)))
 
@@ -53,6 +56,7 @@ def _row(record: Record) -> dict[str, object]:
         "alpha": record.alpha,
         "protocol": record.protocol,
         "method": record.method,
+        "selected": _leader(record.counts.get("select", {})),
         "whole_domain": record.whole_domain,
         "reason": record.reason,
         "error": record.error,
@@ -63,6 +67,11 @@ def _row(record: Record) -> dict[str, object]:
     row |= {f"draws_{stage}": number for stage, number in record.draws.items()}
     row |= {f"seconds_{stage}": number for stage, number in record.seconds.items()}
     return row
+
+
+def _leader(votes: dict[int, int]) -> int:
+    """The class with most votes, the lowest number among equals, as the protocols choose it; ABSTAIN without votes."""
+    return min(votes, key=lambda label: (-votes[label], label), default=ABSTAIN)
 
 
 def export_text(run: Run, kind: ExportFormat) -> str:

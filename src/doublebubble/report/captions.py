@@ -1,0 +1,62 @@
+"""The words under figures and tables: which runs the numbers come from, and what stands behind them."""
+
+from collections.abc import Sequence
+
+from doublebubble.errors import InputError
+from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.store import Run
+from doublebubble.types import Guarantee
+
+NOT_GUARANTEED = "not guaranteed"
+BANDS = "Bands: 95 % over the choice of inputs, at each point by itself."
+
+
+def protocol_name(protocol: str) -> str:
+    """The protocol as titles and cells name it: whatever comes from `paper` says what it is not."""
+    return f"{protocol}: as published, {NOT_GUARANTEED}" if protocol == "paper" else protocol
+
+
+def provenance(runs: Sequence[Run]) -> str:
+    """Data, inputs, noise, and for each protocol its level, its draws and its guarantee in words.
+
+    Runs that differ in a setting have all its values named; imported runs are named as such.
+    """
+    if not runs or not all(run.records for run in runs):
+        raise InputError("figure: expected runs that each hold at least one record")
+    sentences = [_data(runs)]
+    known = [run for run in runs if isinstance(run.spec, RunSpec)]
+    for protocol in sorted({run.spec.config.protocol for run in known if isinstance(run.spec, RunSpec)}):
+        specs = [run.spec for run in known if isinstance(run.spec, RunSpec) and run.spec.config.protocol == protocol]
+        words = [
+            f"alpha {_values([spec.config.alpha for spec in specs])} for each input",
+            f"n {_values([spec.config.n for spec in specs])} draws",
+        ]
+        held = _guarantees([run for run in known if run.spec in specs])
+        mark = f" ({NOT_GUARANTEED})" if protocol == "paper" else ""
+        sentences.append(f"Protocol {protocol}{mark}: {', '.join(words)}; {held}.")
+    imported = [run for run in runs if not isinstance(run.spec, RunSpec)]
+    if imported:
+        sentences.append(f"Imported: {_guarantees(imported)}.")
+    return " ".join(sentences)
+
+
+def _data(runs: Sequence[Run]) -> str:
+    specs = [run.spec for run in runs if isinstance(run.spec, RunSpec)]
+    words = []
+    if specs:
+        words.append(", ".join(dict.fromkeys(f"{spec.dataset} ({spec.split} split)" for spec in specs)))
+    words.append(f"{_values([len(run.records) for run in runs])} inputs in each run")
+    if specs:
+        words.append(f"sigma {_values([spec.sigma for spec in specs])}")
+    return "; ".join(words) + "."
+
+
+def _guarantees(runs: Sequence[Run]) -> str:
+    held = {record.guarantee for run in runs for record in run.records if record.status != "failed"}
+    sentences = [f"each radius {guarantee.sentence}" for guarantee in Guarantee if guarantee in held]
+    return "; ".join(sentences) or "every input failed"
+
+
+def _values(found: Sequence[float]) -> str:
+    """The different values in rising order."""
+    return ", ".join(f"{value:g}" for value in sorted(set(found)))

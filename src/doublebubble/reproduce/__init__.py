@@ -1,0 +1,34 @@
+"""The publication's experiments as commands: each trains what it needs, certifies through ordinary runs, and draws.
+
+Each experiment is a module with a `run` that asks a `Laboratory` for runs and returns `Results`. May import everything
+but the command line, and prints nothing.
+"""
+
+from collections.abc import Callable
+
+from doublebubble.reproduce import (
+    certified_accuracy,
+    improvement_by_radius,
+    improvement_by_sigma,
+    interval_cost,
+    macer,
+    step_size,
+    timing,
+    winners,
+)
+from doublebubble.reproduce.laboratory import Events, Laboratory
+from doublebubble.reproduce.results import Results, write
+from doublebubble.reproduce.scales import SCALES, Scale, chosen_scale
+
+EXPERIMENTS: dict[str, Callable[[Laboratory], Results]] = {
+    "certified-accuracy": certified_accuracy.run,
+    "improvement-by-radius": improvement_by_radius.run,
+    "winners": winners.run,
+    "improvement-by-sigma": improvement_by_sigma.run,
+    "timing": timing.run,
+    "macer": macer.run,
+    "step-size": step_size.run,
+    "interval-cost": interval_cost.run,
+}
+
+__all__ = ["EXPERIMENTS", "SCALES", "Events", "Laboratory", "Results", "Scale", "chosen_scale", "write"]

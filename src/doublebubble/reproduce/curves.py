@@ -1,0 +1,82 @@
+"""What the figures of certified accuracy share: Cohen's radius beside what each kind of gradient reports."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from doublebubble.report.captions import protocol_name
+from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Line, Panel
+from doublebubble.report.measures import REPORTED, mean_radius, method_view
+from doublebubble.report.plots import accuracy_line, reach, spoken
+from doublebubble.report.tables import EMPTY, Table
+from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory, Wanted
+from doublebubble.reproduce.scales import Study
+from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.statistics import average_radius
+from doublebubble.runs.store import Run
+from doublebubble.runs.tables import frame
+from doublebubble.training.settings import TrainMethod
+from doublebubble.types import Protocol
+
+Key = tuple[float, str]
+"""Sigma and the kind of gradient."""
+PROTOCOLS: tuple[Protocol, ...] = ("paper", "sound")
+
+
+def gather(
+    lab: Laboratory, study: Study, protocol: Protocol, sigmas: Sequence[float], training: TrainMethod = "gaussian"
+) -> dict[Key, Run]:
+    """The runs of a study over sigma and both kinds of gradient."""
+    return {
+        (sigma, gradient): lab.run(Wanted(study, sigma, protocol, gradient, training))
+        for sigma in sigmas
+        for gradient in GRADIENTS
+    }
+
+
+def tables_of(runs: Mapping[Key, Run]) -> dict[Key, pd.DataFrame]:
+    """The frame of each run."""
+    return {key: frame(run) for key, run in runs.items()}
+
+
+def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame]) -> Panel:
+    """Cohen's radius, and the radius reported under each gradient: colours by those, dashes by sigma.
+
+    Cohen's is taken from the runs with approximate gradients, where votes are those of the classifier as it is. What is
+    reported is under `paper` the largest radius, under `sound` that of the plan.
+    """
+    word = "largest" if protocol == "paper" else "plan"
+    to = reach(list(tables.values()))
+    lines: list[Line] = []
+    sigmas = sorted({sigma for sigma, _ in tables})
+    for sigma in sigmas:
+        dashes = SOLID if sigma == sigmas[-1] else DASHED
+        parts = (
+            ("Cohen", BLUE, "approximate", "cohen"),
+            (f"{word}, approximate", GREEN, "approximate", REPORTED),
+            (f"{word}, full", VERMILION, "full", REPORTED),
+        )
+        for label, colour, gradient, method in parts:
+            name = f"{label}, sigma {sigma:g}"
+            lines.append(accuracy_line(tables[sigma, gradient], name, colour, dashes, to, method))
+    return Panel(f"{title}\nprotocol {protocol_name(protocol)}", tuple(lines))
+
+
+def average_table(runs: Sequence[Run], caption: str, first: Mapping[str, str] | None = None) -> Table:
+    """Average radii of every method, over correctly predicted inputs as published, and over all inputs.
+
+    `first` adds a column that tells by the run's folder what else differs between runs.
+    """
+    rows = []
+    for run in runs:
+        assert isinstance(run.spec, RunSpec)
+        spec, table = run.spec, frame(run)
+        for method in (*METHODS[spec.config.protocol], REPORTED):
+            published = mean_radius(table, method)
+            cells = [spec.dataset, f"{spec.sigma:g}", spec.config.gradient, spoken(method)]
+            cells += [EMPTY if published is None else f"{published.value:.4f}"]
+            cells += [f"{average_radius(table if method == REPORTED else method_view(table, method)):.4f}"]
+            more = [first[run.path.name]] if first is not None else []
+            rows.append((*more, protocol_name(spec.config.protocol), *cells))
+    columns = ("protocol", "data", "sigma", "gradient", "method", "mean radius, correct inputs", "mean radius, all")
+    return Table(caption, (*(["training"] if first is not None else []), *columns), tuple(rows))

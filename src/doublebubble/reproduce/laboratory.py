@@ -1,0 +1,197 @@
+"""Trains what an experiment needs and certifies through the ordinary runs, each thing once: what is on disk is reused.
+
+Models lie in MODELS/NAME, runs in OUT/runs/NAME; a name says everything in which two of them differ. Prints nothing:
+what happens is told to the events.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from torch import nn
+
+from doublebubble.config import CertifyConfig, PaperSearch
+from doublebubble.data import Dataset, Split, load_dataset
+from doublebubble.engines.base import execute
+from doublebubble.engines.job import make_job
+from doublebubble.engines.local import LocalEngine
+from doublebubble.errors import CheckpointError, DataError
+from doublebubble.models import ModelCard, load_model
+from doublebubble.models.checkpoints import CARD
+from doublebubble.report.captions import protocol_name
+from doublebubble.reproduce.scales import Scale, Study
+from doublebubble.runs.indices import format_indices
+from doublebubble.runs.record import Record
+from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.training import Observer, TrainSettings, preset, train
+from doublebubble.training.loop import SETTINGS
+from doublebubble.training.metrics import read_metrics
+from doublebubble.training.settings import TrainMethod, read_settings
+from doublebubble.types import GradientKind, Method
+from doublebubble.types import Protocol as Procedure
+
+METHODS: dict[Procedure, tuple[Method, ...]] = {
+    "paper": ("cohen", "single", "boundary", "double"),
+    "sound": ("cohen", "single", "boundary", "double", "first_order", "dipole"),
+}
+GRADIENTS: tuple[GradientKind, ...] = ("approximate", "full")
+PUBLISHED_STEP = PaperSearch().first_step
+
+
+class Events(Protocol):
+    """What is told while an experiment goes on."""
+
+    def training(self, name: str, settings: TrainSettings) -> AbstractContextManager[Observer]:
+        """A model is about to be trained."""
+
+    def certifying(
+        self, name: str, earlier: list[Record], total: int
+    ) -> AbstractContextManager[Callable[[Record], None]]:
+        """A run is about to go on with the inputs that it lacks; never told for a run that is complete."""
+
+    def missing(self, sentence: str) -> None:
+        """Data that an experiment needs are not there; it goes on without them."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A run that an experiment asks for; what is left at its default is what most figures share."""
+
+    study: Study
+    sigma: float
+    protocol: Procedure
+    gradient: GradientKind
+    training: TrainMethod = "gaussian"
+    methods: tuple[Method, ...] | None = None
+    first_step: float = PUBLISHED_STEP
+
+    @property
+    def name(self) -> str:
+        """The folder of the run: equal exactly for equal wishes."""
+        study = self.study
+        parts = [study.dataset, self.training, f"{self.sigma:g}", self.protocol, self.gradient]
+        parts += [f"n{study.n}", f"{study.inputs}inputs"]
+        parts += [] if self.methods is None else ["+".join(self.methods)]
+        parts += [] if self.first_step == PUBLISHED_STEP else [f"step{self.first_step:g}"]
+        return "-".join(parts)
+
+    def __str__(self) -> str:
+        more = "" if self.methods is None else f", {' '.join(self.methods)}"
+        more += "" if self.first_step == PUBLISHED_STEP else f", first step {self.first_step:g}"
+        return (
+            f"{self.study.dataset}, {self.training} training, sigma {self.sigma:g}, gradient {self.gradient}{more}, "
+            f"protocol {protocol_name(self.protocol)}"
+        )
+
+
+@dataclass
+class Laboratory:
+    """Where experiments get their runs from, at one scale."""
+
+    scale: Scale
+    out: Path
+    models: Path
+    events: Events
+    device: str = "cpu"
+    data_dir: Path | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
+    _data: dict[tuple[str, Split], Dataset] = field(default_factory=dict)
+    _trained: dict[str, nn.Module] = field(default_factory=dict)
+
+    def available(self, datasets: tuple[str, ...]) -> list[Study]:
+        """The studies whose data are there; each that is not is told once, in a sentence, and remembered.
+
+        If none is there, the first one's error is raised.
+        """
+        there = []
+        for name in datasets:
+            try:
+                self._dataset(name, "test")
+                there.append(self.scale.study(name))
+            except DataError as error:
+                if name not in self.left_out:
+                    self.events.missing(str(error))
+                self.left_out[name] = str(error)
+        if not there:
+            raise DataError(self.left_out[datasets[0]])
+        return there
+
+    def run(self, wanted: Wanted) -> Run:
+        """The finished run, certified now as far as it is not on disk."""
+        study = wanted.study
+        data = self._dataset(study.dataset, "test")
+        job = make_job(
+            self._model(study, wanted.training, wanted.sigma),
+            data,
+            wanted.sigma,
+            self._config(wanted),
+            indices=format_indices(spread_inputs(len(data), study.inputs)),
+            batch_size=study.batch_size,
+            device=self.device,
+        )
+        path = self.out / "runs" / wanted.name
+        with RunStore(path, job.spec) as store:
+            total = len(job.spec.index_list)
+            if len(store.records) < total:
+                with self.events.certifying(str(wanted), store.records, total) as seen:
+                    execute(LocalEngine(job.recipe.build()), job.groups(store), store, seen)
+        return read_run(path)
+
+    def _config(self, wanted: Wanted) -> CertifyConfig:
+        n = wanted.study.n
+        return CertifyConfig(
+            n=n,
+            n0=min(500, n),
+            alpha=self.scale.alpha,
+            protocol=wanted.protocol,
+            methods=METHODS[wanted.protocol] if wanted.methods is None else wanted.methods,
+            gradient=wanted.gradient,
+            paper=PaperSearch(first_step=wanted.first_step),
+        )
+
+    def _model(self, study: Study, method: TrainMethod, sigma: float) -> nn.Module:
+        """The trained model; a folder that holds a model and no training run is taken as it is, if it fits."""
+        name = f"{study.dataset}-{method}-{sigma:g}"
+        folder = self.models / name
+        if name not in self._trained:
+            changes = {**study.training, **(self.scale.macer_training if method == "macer" else {})}
+            settings = preset(study.dataset, method, sigma, **changes, device=self.device)
+            if not _finished(folder, settings):
+                with self.events.training(name, settings) as observer:
+                    train(settings, self._dataset(study.dataset, "train"), folder, observer)
+            model, card = load_model(folder)
+            _require_fit(card, folder, settings)
+            self._trained[name] = model
+        return self._trained[name]
+
+    def _dataset(self, name: str, split: Split) -> Dataset:
+        if (name, split) not in self._data:
+            self._data[name, split] = load_dataset(name, split, self.data_dir)
+        return self._data[name, split]
+
+
+def spread_inputs(size: int, inputs: int) -> list[int]:
+    """So many inputs, evenly spread over a split of that size: data sets are not always in a random order."""
+    chosen = min(inputs, size)
+    return list(range(0, size, size // chosen))[:chosen]
+
+
+def _finished(folder: Path, settings: TrainSettings) -> bool:
+    """Whether the folder holds a model that needs no further training: brought along, or trained here to the end.
+
+    On which device it was trained does not matter any more.
+    """
+    if not (folder / SETTINGS).exists():
+        return (folder / CARD).exists()
+    begun = read_settings(folder / SETTINGS).model_copy(update={"device": settings.device})
+    return begun == settings and any(metrics.epoch == settings.epochs for metrics in read_metrics(folder))
+
+
+def _require_fit(card: ModelCard, folder: Path, settings: TrainSettings) -> None:
+    if (card.dataset, card.method, card.sigma) != (settings.dataset, settings.method, settings.sigma):
+        raise CheckpointError(
+            f"{folder}: expected a model of {settings.dataset}, {settings.method} training, sigma {settings.sigma:g}, "
+            f"got one of {card.dataset}, {card.method}, sigma {card.sigma:g}"
+        )

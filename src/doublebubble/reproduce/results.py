@@ -1,0 +1,51 @@
+"""What an experiment leaves behind: figures, tables, and a page that lists them with their captions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from doublebubble.report.captions import BANDS, provenance
+from doublebubble.report.figure import Look, Panel, draw, save
+from doublebubble.report.tables import Table, markdown, save_table
+from doublebubble.runs.store import Run
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure yet to be drawn."""
+
+    name: str
+    title: str
+    panels: tuple[tuple[Panel, ...], ...]
+    look: Look
+    caption: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one experiment found; `source` says which figure or table of the publication it is."""
+
+    source: str
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+
+
+def captioned(what: str, runs: Sequence[Run], bands: str = BANDS) -> str:
+    """A caption: what is shown, then where it comes from and what stands behind it."""
+    return " ".join(part for part in (what, provenance(runs), bands) if part)
+
+
+def write(results: Results, folder: Path, title: str) -> list[Path]:
+    """Draw and write everything; the paths of what was written, the page that lists it last."""
+    written: list[Path] = []
+    page = [f"# {title}", results.source]
+    for figure in results.figures:
+        drawn = draw(figure.panels, figure.look, figure.title, figure.caption)
+        written += save(drawn, folder / figure.name)
+        page.append(f"## {figure.title}\n\n![{figure.title}]({figure.name}.png)\n\n{figure.caption}")
+    for name, table in results.tables:
+        written += save_table(table, folder / name)
+        page.append(f"## {name.replace('-', ' ').capitalize()}\n\n{markdown(table).rstrip()}")
+    listing = folder / "README.md"
+    listing.write_text("\n\n".join(page) + "\n")
+    return [*written, listing]

@@ -1,0 +1,45 @@
+"""Wall-clock time of each method: the publication's table of times (Section 5, "Numerical performance").
+
+Each method has runs of its own, so that it pays for everything it needs and for nothing else. Times depend on the
+machine; the table names it.
+"""
+
+from dataclasses import replace
+
+from doublebubble.report.captions import protocol_name
+from doublebubble.report.measures import mean_seconds
+from doublebubble.report.tables import EMPTY, Table, seconds
+from doublebubble.reproduce.curves import PROTOCOLS
+from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory, Wanted
+from doublebubble.reproduce.results import Results, captioned
+from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.store import Run
+from doublebubble.runs.tables import frame
+from doublebubble.types import GradientKind, Method
+
+SOURCE = "The publication's table of average wall-clock times (Section 5): one input, 1000 draws."
+_COLUMNS: tuple[tuple[str, Method, GradientKind], ...] = (
+    ("Cohen", "cohen", "approximate"),
+    *((f"{m}, {gradient}", m, gradient) for gradient in GRADIENTS for m in ("single", "boundary", "double")),
+)
+
+
+def run(lab: Laboratory) -> Results:
+    """Certify with each method alone, then average the times."""
+    scale = lab.scale
+    rows, every = [], list[Run]()
+    for study in lab.available(tuple(study.dataset for study in scale.studies)):
+        timed = replace(study, n=scale.timing_n, inputs=scale.timing_inputs)
+        for protocol in PROTOCOLS:
+            cells = []
+            for _, method, gradient in _COLUMNS:
+                found = lab.run(Wanted(timed, scale.timing_sigma, protocol, gradient, methods=(method,)))
+                every.append(found)
+                mean = mean_seconds(frame(found))
+                cells.append(EMPTY if mean is None else seconds(mean))
+            rows.append((study.dataset, protocol_name(protocol), *cells))
+    devices = ", ".join(sorted({run.spec.device for run in every if isinstance(run.spec, RunSpec)}))
+    what = f"Mean wall-clock seconds for one input, on {devices}; inputs left at once for their wrong class excepted."
+    caption = captioned(what, every, "In brackets: 95 % over inputs (Student); none below 6 inputs.")
+    columns = ("data", "protocol", *(name for name, _, _ in _COLUMNS))
+    return Results(SOURCE, tables=(("timing", Table(caption, columns, tuple(rows))),))

@@ -1,0 +1,48 @@
+"""Which method is largest, over sigma: the publication's figure for Tiny-ImageNet, and the appendix's for the others.
+
+The proportion of correctly predicted inputs for which each method has the largest radius; ties go to the simplest, so
+that Cohen has those on which nothing improves.
+"""
+
+from doublebubble.report.captions import protocol_name
+from doublebubble.report.figure import Panel
+from doublebubble.report.plots import WINNERS, winner_lines
+from doublebubble.report.tables import panel_table, share
+from doublebubble.reproduce.curves import PROTOCOLS, gather, tables_of
+from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory
+from doublebubble.reproduce.results import Figure, Results, captioned
+from doublebubble.runs.store import Run
+
+SOURCE = (
+    "The publication's figures of the proportion of inputs on which each approach is largest: Tiny-ImageNet in "
+    "Section 5, MNIST and CIFAR-10 in the appendix."
+)
+_WHAT = (
+    "Proportion of correctly predicted inputs on which each method's radius is the largest; among equals the simplest "
+    "wins. That a radius is the largest of several does not make it a certificate."
+)
+
+
+def run(lab: Laboratory) -> Results:
+    """Certify, then put the figures together."""
+    figures, tables = [], []
+    for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
+        rows, every = [], list[Run]()
+        for protocol in PROTOCOLS:
+            runs = gather(lab, study, protocol, study.sigmas)
+            frames = tables_of(runs)
+            every += runs.values()
+            rows.append(
+                tuple(
+                    Panel(
+                        f"{gradient} gradient\nprotocol {protocol_name(protocol)}",
+                        winner_lines({sigma: frames[sigma, gradient] for sigma in study.sigmas}, METHODS[protocol]),
+                    )
+                    for gradient in GRADIENTS
+                )
+            )
+        caption = captioned(_WHAT, every)
+        title = f"Which radius is largest: {study.dataset}"
+        figures.append(Figure(f"winners-{study.dataset}", title, tuple(rows), WINNERS, caption))
+        tables.append((f"winners-{study.dataset}", panel_table(rows, study.sigmas, "sigma", share, caption)))
+    return Results(SOURCE, tuple(figures), tuple(tables))

@@ -1,0 +1,141 @@
+"""What is drawn is what the lines hold, every line has a name inside the picture, and no two names meet."""
+
+import io
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+from scipy.optimize import LinearConstraint, minimize
+
+from doublebubble.report.figure import BLUE, DASHED, GREEN, VERMILION, Line, Look, Panel, draw, save, spread
+from doublebubble.report.measures import Estimate
+from doublebubble.types import Floats
+
+ENDS = Look("x", "y")
+BESIDE = Look("x", "y", names="beside", y_range=(0.0, 1.02), markers=False)
+
+
+def flat(label: str, height: float, dashes: str = "solid") -> Line:
+    return Line(
+        label, {0.1: Estimate(0.0, None, None, 3), 1.0: Estimate(height, height - 1, height + 1, 9)}, BLUE, dashes
+    )
+
+
+def falling(label: str, end: float) -> Line:
+    xs = np.linspace(0, 1, 50)
+    return Line(label, {float(x): Estimate(max(0.0, 0.9 * (1 - x / end)), 0.0, 1.0, 9) for x in xs}, GREEN, DASHED)
+
+
+def data_lines(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
+    found = {}
+    for line in axes.get_lines():
+        if not str(line.get_label()).startswith("_"):
+            found[str(line.get_label())] = (
+                np.asarray(line.get_xdata()).tolist(),
+                np.asarray(line.get_ydata()).tolist(),
+            )
+    return found
+
+
+def names(axes: Axes, wanted: set[str]) -> dict[str, tuple[float, float, float, float]]:
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
+    canvas = figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)
+    canvas.print_figure(io.BytesIO())
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    assert set(boxes) == wanted
+    return {name: (box.x0, box.y0, box.x1, box.y1) for name, box in boxes.items()}
+
+
+@pytest.mark.parametrize("heights", [(3.0, 3.0, 3.0, 3.0), (0.0, 5.0, 0.1, 4.9, 0.2), (2.0,), (1e-12, 0.0, 0.0)])
+def test_points_bands_and_names_at_the_ends(heights: tuple[float, ...]) -> None:
+    lines = tuple(flat(f"line {k}", height) for k, height in enumerate(heights))
+    figure = draw([[Panel("one", lines), Panel("two", lines[:1])]], ENDS, "title", "caption " * 40)
+    axes, second = figure.axes
+    assert data_lines(axes) == {
+        line.label: ([0.1, 1.0], [0.0, height]) for line, height in zip(lines, heights, strict=True)
+    }
+    assert axes.get_xlim() == second.get_xlim()
+    assert axes.get_ylim() == second.get_ylim()
+    for band, height in zip(axes.collections, heights, strict=True):
+        corners = np.asarray(band.get_paths()[0].vertices)
+        assert (np.min(corners[:, 1]), np.max(corners[:, 1])) == (height - 1, height + 1)
+        assert set(corners[:, 0]) == {1.0}  # none where there is no band
+    boxes = names(axes, {line.label for line in lines})
+    assert_apart_and_inside(figure, boxes)
+
+
+@pytest.mark.parametrize("ends", [(0.5, 0.5, 0.5, 0.9, 0.9, 0.9), (0.3, 1.0), (0.7,), tuple(np.linspace(0.3, 0.9, 7))])
+def test_names_beside_falling_curves(ends: tuple[float, ...]) -> None:
+    lines = tuple(falling(f"curve {k}", end) for k, end in enumerate(ends))
+    figure = draw([[Panel("one", lines)]], BESIDE, "title", "caption")
+    (axes,) = figure.axes
+    boxes = names(axes, {line.label for line in lines})
+    assert_apart_and_inside(figure, boxes)
+    inverse = axes.transAxes
+    for leader in (line for line in axes.get_lines() if line.get_label() == "_leader"):
+        # A leader starts on a curve: its first point, back in data units, is on one of the lines.
+        start = axes.transData.inverted().transform(inverse.transform(np.asarray(leader.get_xydata())[0]))
+        assert min(abs(0.9 * max(0.0, 1 - start[0] / end) - start[1]) for end in ends) < 0.07
+
+
+def assert_apart_and_inside(figure: Figure, boxes: dict[str, tuple[float, float, float, float]]) -> None:
+    ordered = sorted(boxes.values(), key=lambda box: box[1])
+    for lower, upper in pairwise(ordered):
+        assert lower[3] <= upper[1]
+    width, height = figure.get_size_inches() * figure.dpi
+    for box in ordered:
+        assert box[0] >= 0
+        assert box[1] >= 0
+        assert box[2] <= width
+        assert box[3] <= height
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-0.2, 1.2), min_size=1, max_size=8))
+def test_spreading_is_the_least_movement_that_keeps_names_apart(heights: list[float]) -> None:
+    wanted = np.array(sorted(heights, reverse=True))
+    gap = 0.1
+    found = np.array(spread(wanted, gap))
+    assert all(upper - lower >= gap - 1e-9 for upper, lower in pairwise(found))
+    assert found.min() >= -1e-9
+    assert found.max() <= 1 + 1e-9
+    steps = -np.diff(np.eye(len(wanted)), axis=0)
+    rules = [LinearConstraint(steps, gap, np.inf)] if len(wanted) > 1 else []
+    start = np.linspace(0.95, 0.05, len(wanted))
+
+    def moved(to: Floats) -> float:
+        return float(((to - wanted) ** 2).sum())
+
+    best = minimize(moved, start, bounds=[(0, 1)] * len(wanted), constraints=rules, tol=1e-12)
+    assert moved(found) <= best.fun + 1e-6
+
+
+def test_an_empty_panel_says_so_and_a_ragged_grid_is_drawn() -> None:
+    lines = (flat("a", 1.0), Line("nothing", {}, VERMILION))
+    figure = draw([[Panel("x", lines), Panel("y", (), empty="nothing here")], [Panel("z", lines)]], ENDS, "t", "c")
+    assert set(data_lines(figure.axes[0])) == {"a"}
+    assert [text.get_text() for text in figure.axes[1].texts] == ["nothing here"]
+    assert not figure.axes[3].axison
+    everything_empty = draw([[Panel("x", ())]], ENDS, "t", "c")
+    assert [text.get_text() for text in everything_empty.axes[0].texts] == ["no input to show"]
+
+
+def test_files_are_the_same_again(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        figure = draw([[Panel("one", (flat("line", 1.0),))]], ENDS, "title", "caption")
+        png, pdf = save(figure, tmp_path / folder / "sigma-0.5")
+        assert (png.name, pdf.name) == ("sigma-0.5.png", "sigma-0.5.pdf")
+    for name in (png.name, pdf.name):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert pdf.read_bytes().startswith(b"%PDF")
+    with Image.open(png) as image:
+        assert image.size[0] > 500

@@ -1,0 +1,169 @@
+"""Every experiment, from invented runs: it draws and writes the numbers of those runs, marked as they must be."""
+
+import re
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from doublebubble.reproduce import EXPERIMENTS, Results, chosen_scale, write
+from doublebubble.reproduce.interval_cost import typical_votes
+from doublebubble.reproduce.laboratory import Wanted
+from doublebubble.reproduce.scales import Study
+from doublebubble.runs.tables import load_run
+from tests.reproduce.invented import InventedLaboratory, Silent
+
+CERTIFYING = [name for name in EXPERIMENTS if name != "interval-cost"]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> InventedLaboratory:
+    out = tmp_path_factory.mktemp("out")
+    return InventedLaboratory(chosen_scale("smoke", inputs=25), out, out / "models", Silent())
+
+
+@pytest.fixture(scope="module")
+def found(lab: InventedLaboratory) -> dict[str, Results]:
+    return {name: EXPERIMENTS[name](lab) for name in CERTIFYING}
+
+
+@pytest.mark.parametrize("name", CERTIFYING)
+def test_every_panel_table_and_caption_marks_what_is_not_guaranteed(found: dict[str, Results], name: str) -> None:
+    results = found[name]
+    assert results.figures or results.tables
+    for figure in results.figures:
+        assert "Protocol paper (not guaranteed): alpha 0.05 for each input, n 100 draws" in figure.caption
+        assert "is not a guarantee at any level" in figure.caption
+        assert "inputs in each run" in figure.caption
+        sound = name != "step-size"
+        assert ("holds with probability at least 1 - alpha" in figure.caption) == sound
+        titles = [panel.title for row in figure.panels for panel in row]
+        assert all(("paper" in title) == ("not guaranteed" in title) for title in titles)
+        assert any("not guaranteed" in title for title in titles)
+        assert any("sound" in title for title in titles) == sound
+    for _, table in results.tables:
+        assert "not guaranteed" in table.caption
+        for row in table.rows:
+            assert any("paper: as published, not guaranteed" in cell for cell in row) or any(
+                re.search(r"\bsound\b", cell) for cell in row
+            )
+
+
+@pytest.mark.parametrize("name", CERTIFYING)
+def test_under_sound_no_line_is_the_largest_of_several_radii(found: dict[str, Results], name: str) -> None:
+    for figure in found[name].figures:
+        for row in figure.panels:
+            for panel in row:
+                if "sound" in panel.title:
+                    assert not any("largest" in line.label for line in panel.lines)
+
+
+def frame(
+    lab: InventedLaboratory, sigma: float, protocol: str, gradient: str, tail: str = ""
+) -> dict[str, list[float]]:
+    training = "macer" if tail == "macer" else "gaussian"
+    tail = "" if tail == "macer" else tail
+    name = f"digits-{training}-{sigma:g}-{protocol}-{gradient}-n100-25inputs{tail}"
+    table = load_run(lab.out / "runs" / name)
+    kept = table[table["selected"] == table["label"]]
+    return {str(column): kept[column].tolist() for column in kept if str(column).startswith("radius")}
+
+
+@pytest.mark.parametrize("training", ["gaussian", "macer"])
+def test_certified_accuracy_and_macer(lab: InventedLaboratory, found: dict[str, Results], training: str) -> None:
+    name, column = ("certified-accuracy", 0) if training == "gaussian" else ("macer", 1)
+    figure = found[name].figures[0]
+    for row, protocol in enumerate(("paper", "sound")):
+        lines = {line.label: line for line in figure.panels[row][column].lines}
+        word = "largest" if protocol == "paper" else "plan"
+        assert len(lines) == 6
+        for sigma in (0.5, 1.0):
+            for label, gradient, radius in (
+                ("Cohen", "approximate", "radius_cohen"),
+                (f"{word}, approximate", "approximate", "radius"),
+                (f"{word}, full", "full", "radius"),
+            ):
+                radii = frame(lab, sigma, protocol, gradient, "macer" if training == "macer" else "")[radius]
+                for x, point in lines[f"{label}, sigma {sigma:g}"].points.items():
+                    assert point.value == sum(mine > 0 and mine >= x for mine in radii) / 25
+
+
+def test_gains_over_sigma_and_over_the_first_step(lab: InventedLaboratory, found: dict[str, Results]) -> None:
+    paper, sound = found["improvement-by-sigma"].figures[0].panels[0]
+    assert [line.label for line in sound.lines][-3:] == ["first order", "dipole", "reported, full"]
+    for panel, protocol in ((paper, "paper"), (sound, "sound")):
+        for line in panel.lines:
+            method, _, gradient = line.label.replace("first order", "first_order").partition(", ")
+            column = "radius" if method == "reported" else f"radius_{method}"
+            assert sorted(line.points) == [0.25, 0.5, 1.0]
+            for sigma, point in line.points.items():
+                held = frame(lab, sigma, protocol, gradient or "full")
+                pairs = [(a, b) for a, b in zip(held["radius_cohen"], held[column], strict=True) if a > 0]
+                assert point.value == pytest.approx(statistics.median(100 * (b / a - 1) for a, b in pairs), abs=1e-9)
+    (panel,) = found["step-size"].figures[0].panels[0]
+    for line in panel.lines:
+        method, gradient = line.label.split(", ")
+        for step, point in line.points.items():
+            held = frame(lab, 0.5, "paper", gradient, "" if step == 0.01 else f"-step{step:g}")
+            assert point.value == pytest.approx(
+                np.mean(held[f"radius_{method}"]) - np.mean(held["radius_cohen"]), abs=1e-9
+            )
+
+
+def test_the_timing_table_has_the_publications_columns(lab: InventedLaboratory, found: dict[str, Results]) -> None:
+    ((_, table),) = found["timing"].tables
+    approximate = ("single, approximate", "boundary, approximate", "double, approximate")
+    full = ("single, full", "boundary, full", "double, full")
+    assert table.columns == ("data", "protocol", "Cohen", *approximate, *full)
+    assert "2 inputs in each run" in table.caption
+    times = load_run(lab.out / "runs" / "digits-gaussian-0.5-sound-full-n100-2inputs-double")["seconds"]
+    assert table.rows[1][-1] == f"{times.mean():.3g} s"
+
+
+def test_files_and_the_page_that_lists_them(found: dict[str, Results], tmp_path: Path) -> None:
+    results = found["improvement-by-sigma"]
+    written = write(results, tmp_path / "x", "improvement-by-sigma")
+    names = {path.name for path in written}
+    figure = results.figures[0].name
+    assert {f"{figure}.png", f"{figure}.pdf", f"{figure}.md", f"{figure}.tex", "README.md"} <= names
+    assert all(path.stat().st_size > 0 for path in written)
+    page = (tmp_path / "x" / "README.md").read_text()
+    assert f"]({figure}.png)" in page
+    assert results.source in page
+    assert results.figures[0].caption in page
+    assert page.count("| panel | line |") == 1
+
+
+def test_one_input_that_is_wrong_is_still_drawn(tmp_path: Path) -> None:
+    scale = chosen_scale("smoke", inputs=1)
+    lab = InventedLaboratory(scale, tmp_path, tmp_path / "models", Silent(), always_wrong=True)
+    for name in CERTIFYING:
+        for path in write(EXPERIMENTS[name](lab), tmp_path / name, name):
+            assert path.exists()
+
+
+def test_the_votes_that_intervals_are_timed_on() -> None:
+    for classes in (10, 200):
+        votes = typical_votes(classes, 1000)
+        assert (int(votes.sum()), len(votes), int(votes.argmax())) == (1000, classes, 0)
+        assert (votes < 5).any()
+        assert votes.tolist() == typical_votes(classes, 1000).tolist()
+
+
+def test_names_of_runs_differ_exactly_where_the_wishes_do() -> None:
+    study = Study("digits", 100, 6, (0.5,), (0.5,))
+    wishes = [
+        Wanted(study, 0.5, "paper", "full"),
+        Wanted(study, 0.25, "paper", "full"),
+        Wanted(study, 0.5, "sound", "full"),
+        Wanted(study, 0.5, "paper", "approximate"),
+        Wanted(study, 0.5, "paper", "full", "macer"),
+        Wanted(study, 0.5, "paper", "full", methods=("cohen",)),
+        Wanted(study, 0.5, "paper", "full", first_step=0.1),
+        Wanted(Study("digits", 200, 6, (0.5,), (0.5,)), 0.5, "paper", "full"),
+        Wanted(Study("digits", 100, 7, (0.5,), (0.5,)), 0.5, "paper", "full"),
+        Wanted(Study("mnist", 100, 6, (0.5,), (0.5,)), 0.5, "paper", "full"),
+    ]
+    assert len({wish.name for wish in wishes}) == len(wishes)
+    assert Wanted(study, 0.5, "paper", "full", first_step=0.01).name == wishes[0].name

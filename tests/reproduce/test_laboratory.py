@@ -1,0 +1,149 @@
+"""Scales are the publication's, models are reused or refused, inputs are spread, missing data are told once."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from doublebubble.data import load_dataset
+from doublebubble.errors import CheckpointError, DataError, RunError, SettingError
+from doublebubble.models import ModelCard, build, save_model
+from doublebubble.reproduce import SCALES, Laboratory, chosen_scale
+from doublebubble.reproduce.laboratory import Wanted, spread_inputs
+from doublebubble.runs.record import Record
+from doublebubble.training import EpochMetrics, Observer, TrainSettings, preset
+
+
+class Seen:
+    """Events, written down."""
+
+    def __init__(self) -> None:
+        self.trained: list[str] = []
+        self.certified: list[str] = []
+        self.sentences: list[str] = []
+
+    @contextmanager
+    def training(self, name: str, settings: TrainSettings) -> Iterator[Observer]:
+        self.trained.append(name)
+        yield self
+
+    def started(self, epochs_done: int, steps_per_epoch: int) -> None: ...
+
+    def stepped(self, epoch: int, loss: float) -> None: ...
+
+    def finished_epoch(self, metrics: EpochMetrics) -> None: ...
+
+    @contextmanager
+    def certifying(self, name: str, earlier: list[Record], total: int) -> Iterator[Callable[[Record], None]]:
+        self.certified.append(name)
+        yield lambda record: None
+
+    def missing(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+
+
+def laboratory(out: Path, **changes: int) -> tuple[Laboratory, Seen]:
+    seen = Seen()
+    return Laboratory(chosen_scale("smoke", **{"inputs": 2, "epochs": 1, **changes}), out, out / "models", seen), seen
+
+
+def test_a_run_is_made_once_and_a_model_trained_once(tmp_path: Path) -> None:
+    lab, seen = laboratory(tmp_path)
+    study = lab.scale.studies[0]
+    wanted = Wanted(study, 0.5, "sound", "approximate", methods=("cohen",))
+    first = lab.run(wanted)
+    assert (seen.trained, len(seen.certified)) == (["digits-gaussian-0.5"], 1)
+    assert [record.index for record in first.records] == spread_inputs(359, 2) == [0, 179]
+    assert lab.run(wanted).records == first.records
+    again, seen_again = laboratory(tmp_path)
+    assert again.run(wanted).records == first.records
+    assert (seen_again.trained, seen_again.certified) == ([], [])
+    longer, _ = laboratory(tmp_path, epochs=2)
+    with pytest.raises(RunError, match="epochs was 1, now 2"):
+        longer.run(replace(wanted, study=longer.scale.studies[0]))
+
+
+def test_a_model_that_was_brought_along_is_used_as_it_is_if_it_fits(tmp_path: Path) -> None:
+    lab, seen = laboratory(tmp_path)
+    info = load_dataset("digits", "test").info
+    card = ModelCard(
+        arch="cnn",
+        dataset="digits",
+        shape=info.shape,
+        classes=info.classes,
+        mean=info.mean,
+        std=info.std,
+        sigma=0.5,
+        method="gaussian",
+        epoch=1,
+    )
+    for name in ("digits-gaussian-0.5", "digits-gaussian-1"):
+        (lab.models / name).mkdir(parents=True)
+    save_model(lab.models / "digits-gaussian-0.5", build("cnn", info.shape, 10, info.mean, info.std), card)
+    wanted = Wanted(lab.scale.studies[0], 0.5, "sound", "approximate", methods=("cohen",))
+    assert len(lab.run(wanted).records) == 2
+    assert seen.trained == []
+    save_model(lab.models / "digits-gaussian-1", build("cnn", info.shape, 10, info.mean, info.std), card)
+    with pytest.raises(CheckpointError, match=r"expected a model of digits, gaussian training, sigma 1, got .* 0.5"):
+        lab.run(replace(wanted, sigma=1.0))
+
+
+def test_missing_data_are_one_sentence_each_and_what_is_there_goes_on(tmp_path: Path) -> None:
+    seen = Seen()
+    scale = replace(SCALES["paper"], studies=(*SCALES["paper"].studies, *SCALES["smoke"].studies))
+    lab = Laboratory(scale, tmp_path, tmp_path / "models", seen, data_dir=tmp_path / "nowhere")
+    assert [study.dataset for study in lab.available(("mnist", "digits", "cifar10"))] == ["digits"]
+    assert [study.dataset for study in lab.available(("digits", "mnist"))] == ["digits"]
+    assert list(lab.left_out) == ["mnist", "cifar10"]
+    assert len(seen.sentences) == 2
+    assert "run `doublebubble data download mnist`" in seen.sentences[0]
+    with pytest.raises(DataError, match="tiny-imagenet: no files under"):
+        lab.available(("tiny-imagenet",))
+
+
+def test_paper_scale_is_the_published_configuration() -> None:
+    scale = chosen_scale("paper")
+    assert {study.dataset: study.n for study in scale.studies} == {
+        "mnist": 1500,
+        "cifar10": 1500,
+        "tiny-imagenet": 1000,
+    }
+    for study in scale.studies:
+        assert study.sigmas == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+        assert (study.curves, study.inputs) == ((0.5, 1.0), 500)
+        trained = preset(study.dataset, "gaussian", 0.5, **study.training)
+        assert trained.arch.startswith("resnet18")
+        assert trained.epochs == (80 if study.dataset == "tiny-imagenet" else 50)
+    assert (scale.macer, scale.stepped) == ("cifar10", ("cifar10", "tiny-imagenet"))
+    assert (min(scale.steps), max(scale.steps), scale.timing_n, scale.alpha) == (0.001, 0.5, 1000, 0.05)
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_every_scale_is_consistent(name: str) -> None:
+    scale = chosen_scale(name, inputs=1, epochs=1)
+    assert {scale.macer, *scale.stepped} <= {study.dataset for study in scale.studies}
+    assert 0.01 in scale.steps
+    assert scale.timing_inputs == 1
+    for study in scale.studies:
+        assert study.inputs == 1
+        assert {scale.step_sigma, scale.timing_sigma} <= set(study.sigmas)
+        assert preset(study.dataset, "gaussian", 0.5, **study.training).epochs == 1
+    changes = {**scale.study(scale.macer).training, **scale.macer_training}
+    assert preset(scale.macer, "macer", 0.5, **changes).epochs == 1
+
+
+def test_an_unknown_scale_is_an_error() -> None:
+    with pytest.raises(SettingError, match="scale: expected one of smoke, cpu, paper, got 'huge'"):
+        chosen_scale("huge")
+
+
+@pytest.mark.parametrize(("size", "inputs"), [(359, 6), (10_000, 500), (10, 10), (5, 9), (10_000, 1), (359, 358)])
+def test_inputs_are_spread_evenly(size: int, inputs: int) -> None:
+    chosen = spread_inputs(size, inputs)
+    assert len(chosen) == len(set(chosen)) == min(size, inputs)
+    assert chosen[0] == 0
+    assert chosen[-1] < size
+    assert len({b - a for a, b in pairwise(chosen)}) <= 1
