@@ -48,8 +48,9 @@ class Panel:
     @property
     def nearest(self) -> list[Point]:
         """Where on the certified circle, or a part 0.004 beyond it, the domain is not covered."""
-        beyond = [_on(self.x1, 1.004 * self.radius, turn / 10) for turn in range(3600)]
-        return _middles([self.uncovered(point) for point in beyond], self.x1, self.radius)
+        radius = self.radius
+        beyond = [_on(self.x1, 1.004 * radius, turn / 10) for turn in range(3600)]
+        return _middles([self.uncovered(point) for point in beyond], self.x1, radius)
 
     def uncovered(self, point: Point) -> bool:
         """Whether a point lies in the domain and in no ball."""

@@ -26,7 +26,7 @@ def draw_insets(figure: "Figure", found: Slice) -> None:
     slots = [(left, low), (right, low), (right, top), (left, top)]
     for (a, b), slot in zip(found.window.corners.tolist(), slots, strict=True):
         _thumbnail(figure, found, (a, b), slot, "corner" if _inside(found, a, b) else "corner, outside")
-    apart = 0.66 * THUMB if len(found.disks) > 2 else 0.0
+    apart = (SIDE - THUMB) / 6 if len(found.disks) > 2 else 0.0
     slots = [(left, middle), (right, middle + apart), (right, middle - apart)]
     for (name, disk), slot in zip(found.disks.items(), slots, strict=False):
         _thumbnail(figure, found, (disk.a, disk.b), slot, name)
