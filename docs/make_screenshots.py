@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from doublebubble.cli import app
 
@@ -27,8 +27,9 @@ def shoot(run: Path) -> None:
         app(["report", str(run), "--out", str(page)], standalone_mode=False)
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         for width, height in _HEIGHTS.items():
-            view = browser.new_page(viewport={"width": width, "height": height or 900}, reduced_motion="reduce")
+            view = browser.new_page(viewport={"width": width, "height": height or 1500}, reduced_motion="reduce")
             view.goto(page.as_uri(), timeout=120_000)
+            _select_a_drawn_input(view)
             view.wait_for_timeout(1500)
             target = IMAGES / f"page-{width}.png"
             view.screenshot(path=target, full_page=height is None, timeout=120_000)
@@ -37,6 +38,15 @@ def shoot(run: Path) -> None:
             small.save(target, optimize=True)
             sys.stdout.write(f"{target.name}: {target.stat().st_size // 1000} kB\n")
         browser.close()
+
+
+def _select_a_drawn_input(view: Page) -> None:
+    """Select the first input that has a picture, if any has, and show all inputs again."""
+    view.select_option("#inputs-filter", "with a drawn picture")
+    if view.locator(".rows tbody button").count():
+        view.locator(".rows tbody button").first.click()
+    view.select_option("#inputs-filter", "all")
+    view.evaluate("scrollTo(0, 0)")
 
 
 if __name__ == "__main__":

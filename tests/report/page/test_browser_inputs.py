@@ -98,6 +98,9 @@ def test_the_detail_of_every_input_is_its_record(shown: Shown, runs: list[Run], 
 
 def test_a_stored_picture_and_the_thumbnail_are_shown(shown: Shown) -> None:
     page = shown.page
+    page.locator("#inputs-run").select_option("0")
+    page.locator("#inputs-filter").select_option("with a drawn picture")
+    assert [row[1] for row in listed(page)] == ["5"]
     select_input(page, 0, 5)
     assert (
         page.locator(".detail img.picture").evaluate("async (one) => { await one.decode(); return one.naturalWidth }")

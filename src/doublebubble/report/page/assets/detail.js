@@ -130,9 +130,9 @@ function detail(run, position) {
     make("div", { class: "opening" }, thumbnail(run, position, words), make("div", {}, verdict(run, position))),
     ...votesOf(run, position),
     ...radiiOf(run, position),
-    ...planOf(run, position),
     picture ? make("h4", {}, "Picture") : null,
     picture ? make("img", { src: picture, class: "picture", alt: `The plane through the balls of input ${index}` }) : null,
+    ...planOf(run, position),
     make("p", { class: "quiet" }, cost),
   ].filter((part) => part !== null);
 }

@@ -9,14 +9,20 @@ const COLUMNS = [
   { key: "plan", title: "plan", value: (run, at) => run.words[run.method[at]] },
   { key: "outcome", title: "outcome", value: (run, at) => outcomeOf(run, at) },
 ];
-const FILTERS = ["all", "correct", "wrong", "abstained", "failed"];
+const DRAWN = "with a drawn picture";
+const FILTERS = ["all", "correct", "wrong", "abstained", "failed", DRAWN];
+
+function passes(run, at, filter) {
+  if (filter === DRAWN) return run.index[at] in run.pictures;
+  return filter === "all" || outcomeOf(run, at) === filter;
+}
 
 class Inputs {
   constructor(place) {
     this.state = { run: 0, key: "index", rising: true, filter: "all", first: 0, selected: null, focused: 0 };
     this.body = make("tbody", { onkeydown: (event) => this.key(event) });
     this.heads = COLUMNS.map((column) => this.head(column));
-    this.detail = make("aside", { class: "detail card", "aria-label": "the selected input", "aria-live": "polite" });
+    this.detail = make("aside", { class: "detail card", tabindex: 0, "aria-label": "the selected input", "aria-live": "polite" });
     this.count = make("span", { class: "quiet", role: "status" });
     this.pager = ["first", "previous", "next", "last"].map((word) =>
       make("button", { type: "button", onclick: () => this.turn(word) }, word),
@@ -79,7 +85,7 @@ class Inputs {
     const value = COLUMNS.find((column) => column.key === key).value;
     const keys = run.index.map((_, at) => value(run, at));
     const compare = (a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0);
-    this.order = [...run.index.keys()].filter((at) => filter === "all" || outcomeOf(run, at) === filter);
+    this.order = [...run.index.keys()].filter((at) => passes(run, at, filter));
     this.order.sort((a, b) => (rising ? compare(a, b) : compare(b, a)) || a - b);
     Object.assign(this.state, { first: 0, focused: 0 });
     for (const head of this.heads) {
