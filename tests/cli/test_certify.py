@@ -190,7 +190,8 @@ def test_kills_leave_no_trace() -> None:
 
 
 def test_one_interrupt_stops_cleanly_and_says_how_to_resume(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    arguments = options(tmp_path / "run", "--n", "20000", "--indices", ":")
+    # So many draws that the run is still going on when the signal comes, also on a busy machine.
+    arguments = options(tmp_path / "run", "--n", "400000", "--indices", ":")
     with subprocess.Popen(
         [sys.executable, "-m", "doublebubble", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
