@@ -111,10 +111,14 @@ def test_the_methods_have_curves_of_their_own(shown: Shown, runs: list[Run]) -> 
 def test_a_radius_is_read_out_of_the_curves(shown: Shown, runs: list[Run]) -> None:
     page = shown.page
     slider = page.locator("#curves input[type=range]")
+    radii = [round(0.1 * number, 1) for number in range(11)]
+    assert set(load_run(runs[0].path)["radius"]) & set(radii[1:]), "none is the very radius of a record"
+    for radius in radii:
+        slider.fill(str(radius))
+        for row, table in zip(texts(page, "#curves .legend .value"), tables(runs), strict=True):
+            count, n = certified(table, radius), len(table)
+            assert row == f"{percent(count, n)} {limits(count, n)}, {count} of {n}"
     slider.fill("0.3")
-    for row, table in zip(texts(page, "#curves .legend .value"), tables(runs), strict=True):
-        count, n = certified(table, 0.3), len(table)
-        assert row == f"{percent(count, n)} {limits(count, n)}, {count} of {n}"
     slider.press("ArrowRight")
     assert float(page.locator("#curves output").inner_text()) > 0.3
     first = page.locator("#curves .legend button").first

@@ -109,6 +109,10 @@ def test_a_stored_picture_and_the_thumbnail_are_shown(shown: Shown) -> None:
     page.wait_for_timeout(200)
     pixel = "(one) => [...one.getContext('2d').getImageData(0, 0, 1, 1).data]"
     assert page.locator(".detail canvas").evaluate(pixel) == [0, 30, 0, 255]
+    page.locator(".detail .enlarge").press("Enter")
+    assert page.locator("dialog[open] img").is_visible()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
     select_input(page, 0, 6)
     assert page.locator(".detail img.picture").count() == 0
     page.wait_for_timeout(200)

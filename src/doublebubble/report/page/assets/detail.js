@@ -119,6 +119,19 @@ function verdict(run, position) {
   ];
 }
 
+// A picture that fills the window when it is pressed, until it is pressed again or Escape is.
+function enlargeable(source, alt) {
+  const open = () => {
+    const dialog = make("dialog", { class: "large" }, make("img", { src: source, alt }));
+    dialog.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  };
+  const image = make("img", { src: source, class: "picture", alt });
+  return make("button", { type: "button", class: "enlarge", title: "enlarge", onclick: open }, image);
+}
+
 function detail(run, position) {
   const index = run.index[position];
   const picture = run.pictures[index];
@@ -131,7 +144,7 @@ function detail(run, position) {
     ...votesOf(run, position),
     ...radiiOf(run, position),
     picture ? make("h4", {}, "Picture") : null,
-    picture ? make("img", { src: picture, class: "picture", alt: `The plane through the balls of input ${index}` }) : null,
+    picture ? enlargeable(picture, `The plane through the balls of input ${index}`) : null,
     ...planOf(run, position),
     make("p", { class: "quiet" }, cost),
   ].filter((part) => part !== null);
