@@ -47,6 +47,7 @@ def test_shares_and_classes_are_those_of_the_half_space() -> None:
     z = (found.shares[:, :, 1] - truth) / np.sqrt(truth * (1 - truth) / 400).clip(1e-3)
     assert np.abs(z).max() < 5.5
     assert 0.8 < z.std() < 1.2
+    assert abs((z[:, 1:] * z[:, :-1]).mean()) < 0.25  # 420 pairs: neighbours have draws of their own
     sure = np.abs(margin) > 0.3 * SIGMA
     np.testing.assert_array_equal(found.winners[sure], (margin > 0)[sure])
     np.testing.assert_allclose(found.shares.sum(2), 1.0)
