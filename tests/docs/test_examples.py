@@ -81,6 +81,15 @@ def test_the_page_on_reports(here: Path) -> None:
     assert "Runs compared" in text
 
 
+def test_the_page_on_reproducing(here: Path) -> None:
+    winners, intervals = blocks("reproduce.md", "bash")[0].splitlines()
+    call(f"{winners} --inputs 1 --epochs 1")  # the whole of it is what tests/cli/test_reproduce.py does
+    call(intervals)
+    assert intervals == example("reproduce")
+    assert (here / "reproduced" / "winners" / "winners-digits.png").exists()
+    assert (here / "reproduced" / "interval-cost" / "interval-cost.tex").exists()
+
+
 def example(name: str) -> str:
     text = " ".join(generate_help.help_text((name,)).split())
     found = re.search(r"Example: (doublebubble .*?) ╭", text)

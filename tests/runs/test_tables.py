@@ -1,5 +1,7 @@
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -32,6 +34,7 @@ def test_the_frame_has_a_row_for_every_input_in_order(run: Path) -> None:
     assert table["radius_double"].tolist()[3] == 0.255144
     assert pd.isna(table["radius_double"].tolist()[2])
     assert table["seconds_certify"].tolist()[0] == 1.0
+    assert list(table["selected"]) == [1, 1, ABSTAIN, 1]  # also where the plan abstained
     assert table["error"].tolist()[2] == "input 3: expected finite values"
     assert table.attrs["run"] == str(run)
 
@@ -76,3 +79,10 @@ def test_an_empty_run_and_an_unwritable_export_are_clear_errors(run: Path, tmp_p
         load_run(tmp_path / "empty")
     with pytest.raises(RunError, match="could not be written"):
         export_file(read_run(run), "csv", tmp_path / "nowhere" / "a.csv")
+
+
+def test_the_selected_class_is_the_lowest_among_equals(tmp_path: Path) -> None:
+    votes = np.array([0, 40, 40], np.int64)
+    with RunStore(tmp_path / "run", spec()) as store:
+        store.append(replace(certificate(0), counts={"select": votes, "certify": votes[::-1]}))
+    assert list(load_run(tmp_path / "run")["selected"]) == [1]

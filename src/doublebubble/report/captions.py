@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from doublebubble.errors import InputError
+from doublebubble.report.facts import level
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import Run
 from doublebubble.types import Guarantee
@@ -28,7 +29,7 @@ def provenance(runs: Sequence[Run]) -> str:
     for protocol in sorted({run.spec.config.protocol for run in known if isinstance(run.spec, RunSpec)}):
         specs = [run.spec for run in known if isinstance(run.spec, RunSpec) and run.spec.config.protocol == protocol]
         words = [
-            f"alpha {_values([spec.config.alpha for spec in specs])} for each input",
+            f"alpha {', '.join(dict.fromkeys(level(spec) for spec in specs))}",
             f"n {_values([spec.config.n for spec in specs])} draws",
         ]
         held = _guarantees([run for run in known if run.spec in specs])

@@ -71,9 +71,10 @@ def run_figure(run: Run, title: str) -> "Figure":
     """The certified accuracy of one run."""
     words = f"{provenance([run])} {BANDS}"
     table = frame(run)
-    line = accuracy_line(table, "certified accuracy", BLUE, SOLID, reach([table]))
-    name = protocol_name(run.spec.config.protocol) if isinstance(run.spec, RunSpec) else "imported"
-    return draw([[Panel(f"protocol {name}", (line,))]], ACCURACY, title, words)
+    known = run.spec if isinstance(run.spec, RunSpec) else None
+    line = accuracy_line(table, f"sigma {known.sigma:g}" if known else "imported", BLUE, SOLID, reach([table]))
+    name = f"protocol {protocol_name(known.config.protocol)}" if known else "imported"
+    return draw([[Panel(name, (line,))]], ACCURACY, title, words)
 
 
 def reach(tables: Sequence[pd.DataFrame]) -> float:
