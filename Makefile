@@ -17,7 +17,7 @@ venv: .venv/installed ## install doublebubble and its tools into .venv
 
 demo: venv ## train a small digit classifier, certify 50 digits, draw the results: about two minutes
 	@echo "==> doublebubble demo: results go to demo-out/"
-	@$(BIN)/doublebubble demo --out demo-out
+	@OMP_NUM_THREADS=1 $(BIN)/doublebubble demo --out demo-out
 
 test: venv ## run the whole test suite
 	@echo "==> running the tests on all cores"
