@@ -28,9 +28,9 @@ def flat(label: str, height: float, dashes: str = "solid") -> Line:
     )
 
 
-def falling(label: str, end: float) -> Line:
+def falling(label: str, end: float, top: float = 0.9) -> Line:
     xs = np.linspace(0, 1, 50)
-    return Line(label, {float(x): Estimate(max(0.0, 0.9 * (1 - x / end)), 0.0, 1.0, 9) for x in xs}, GREEN, DASHED)
+    return Line(label, {float(x): Estimate(max(0.0, top * (1 - x / end)), 0.0, 1.0, 9) for x in xs}, GREEN, DASHED)
 
 
 def data_lines(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
@@ -85,6 +85,13 @@ def test_names_beside_falling_curves(ends: tuple[float, ...]) -> None:
         # A leader starts on a curve: its first point, back in data units, is on one of the lines.
         start = axes.transData.inverted().transform(inverse.transform(np.asarray(leader.get_xydata())[0]))
         assert min(abs(0.9 * max(0.0, 1 - start[0] / end) - start[1]) for end in ends) < 0.07
+
+
+@pytest.mark.parametrize("top", [0.0, 0.05, 0.3])
+def test_names_of_low_curves_keep_apart(top: float) -> None:
+    lines = tuple(falling(f"curve {k}", 0.5, top) for k in range(7))
+    figure = draw([[Panel("one", lines)]], BESIDE, "title", "caption")
+    assert_apart_and_inside(figure, names(figure.axes[0], {line.label for line in lines}))
 
 
 def assert_apart_and_inside(figure: Figure, boxes: dict[str, tuple[float, float, float, float]]) -> None:

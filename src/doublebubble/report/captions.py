@@ -46,7 +46,8 @@ def _data(runs: Sequence[Run]) -> str:
     words = []
     if specs:
         words.append(", ".join(dict.fromkeys(f"{spec.dataset} ({spec.split} split)" for spec in specs)))
-    words.append(f"{_values([len(run.records) for run in runs])} inputs in each run")
+    sizes = _values([len(run.records) for run in runs])
+    words.append(f"{sizes} {'input' if sizes == '1' else 'inputs'} in each run")
     if specs:
         words.append(f"sigma {_values([spec.sigma for spec in specs])}")
     return "; ".join(words) + "."

@@ -180,8 +180,9 @@ def _beside(lines: Sequence[Line], y_range: tuple[float, float]) -> Placed:
     reach = [max((x for x, found in line.points.items() if found.value > 0), default=0.0) for line in lines]
     order = np.argsort(reach, kind="stable")
     top = max(found.value for line in lines for found in line.points.values())
-    ceiling = (max(top, 0.3) - y_range[0]) / (y_range[1] - y_range[0])
-    heights = np.linspace(0.92 * ceiling, 0.12, len(lines)) if len(lines) > 1 else np.array([0.6 * ceiling])
+    ceiling = (top - y_range[0]) / (y_range[1] - y_range[0])
+    least = 0.12 + _NAME_HEIGHT * (len(lines) - 1)
+    heights = np.linspace(max(0.92 * ceiling, least), 0.12, len(lines)) if len(lines) > 1 else np.array([0.6 * ceiling])
     placed: Placed = []
     for k, height in zip(order, heights, strict=True):
         level = y_range[0] + float(height) * (y_range[1] - y_range[0])

@@ -142,9 +142,8 @@ def median(values: npt.ArrayLike) -> Estimate:
     """
     ordered = np.sort(np.asarray(values, np.float64))
     n = len(ordered)
-    # The largest number of values that may be cut off each end: P[Bin(n, 1/2) <= cut - 1] <= BAND_ALPHA / 2.
+    # The least number with P[Bin(n, 1/2) <= cut] >= BAND_ALPHA / 2: fewer values lie beyond a bound more rarely.
     cut = int(binom.ppf(BAND_ALPHA / 2, n, 0.5))
-    cut += binom.cdf(cut, n, 0.5) <= BAND_ALPHA / 2
     low, high = (float(ordered[cut - 1]), float(ordered[n - cut])) if cut > 0 else (None, None)
     return Estimate(float(np.median(ordered)), low, high, n)
 
