@@ -10,22 +10,14 @@ import pytest
 from PIL import Image
 
 from doublebubble import CertifyConfig, SmoothedClassifier
-from doublebubble.cli import main
 from doublebubble.data import load_dataset
 from doublebubble.engines.job import make_job
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import read_run
+from tests.cli.calling import call
 from tests.engines.centroids import make
 
 MODEL = "tests.engines.centroids:make"
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main(list(arguments))
-    out, err = capsys.readouterr()
-    assert isinstance(exit_.value.code, int)
-    return exit_.value.code, out, err
 
 
 def options(out: Path, *more: str) -> list[str]:
@@ -34,7 +26,7 @@ def options(out: Path, *more: str) -> list[str]:
 
 
 def test_records_are_the_certificates_of_the_library(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, err = run(capsys, *options(tmp_path / "run"))
+    code, out, err = call(capsys, *options(tmp_path / "run"))
     assert (code, err) == (0, "")
     assert "12/12 inputs" in out
     assert "12 of 12 done" in out
@@ -49,27 +41,27 @@ def test_records_are_the_certificates_of_the_library(capsys: pytest.CaptureFixtu
 
 
 def test_the_same_command_again_does_nothing_and_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run(capsys, *options(tmp_path / "run", "--quiet"))
+    call(capsys, *options(tmp_path / "run", "--quiet"))
     before = (tmp_path / "run" / "records.jsonl").read_bytes()
-    code, out, _ = run(capsys, *options(tmp_path / "run"))
+    code, out, _ = call(capsys, *options(tmp_path / "run"))
     assert code == 0
     assert "12 of 12 inputs are done" in out
     assert (tmp_path / "run" / "records.jsonl").read_bytes() == before
 
 
 def test_the_program_is_the_one_asked_for_and_recorded(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, _, _ = run(capsys, *options(tmp_path / "run", "--program", "folded"))
+    code, _, _ = call(capsys, *options(tmp_path / "run", "--program", "folded"))
     spec = read_run(tmp_path / "run").spec
     assert isinstance(spec, RunSpec)
     assert (code, spec.program) == (0, "folded")
-    code, _, err = run(capsys, *options(tmp_path / "run", "--program", "fast"))
+    code, _, err = call(capsys, *options(tmp_path / "run", "--program", "fast"))
     assert code == 2
     assert "program: expected eager, or parts of" in err
 
 
 def test_quiet_prints_nothing_and_json_one_object(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run(capsys, *options(tmp_path / "a", "--quiet")) == (0, "", "")
-    code, out, err = run(capsys, *options(tmp_path / "b", "--json"))
+    assert call(capsys, *options(tmp_path / "a", "--quiet")) == (0, "", "")
+    code, out, err = call(capsys, *options(tmp_path / "b", "--json"))
     assert (code, err) == (0, "")
     told = json.loads(out)
     assert (told["done"], told["inputs"], told["spec"]["sigma"]) == (12, 12, 0.5)
@@ -105,20 +97,20 @@ def test_json_stays_one_object_when_a_ray_worker_dies(tmp_path: Path) -> None:
 
 
 def test_another_specification_is_refused_with_its_fields(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run(capsys, *options(tmp_path / "run", "--quiet"))
-    code, out, err = run(capsys, *options(tmp_path / "run", "--seed", "3", "--alpha", "0.01"))
+    call(capsys, *options(tmp_path / "run", "--quiet"))
+    code, out, err = call(capsys, *options(tmp_path / "run", "--seed", "3", "--alpha", "0.01"))
     assert (code, out) == (1, "")
     assert "another specification (config.alpha: 0.001 -> 0.01; config.seed: 0 -> 3)" in err
     assert err.count("\n") == 1
 
 
 def test_damage_and_wrong_use_have_their_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run(capsys, *options(tmp_path / "run", "--quiet"))
+    call(capsys, *options(tmp_path / "run", "--quiet"))
     records = tmp_path / "run" / "records.jsonl"
     content = bytearray(records.read_bytes())
     content[len(content) // 2] ^= 4
     records.write_bytes(bytes(content))
-    code, _, err = run(capsys, *options(tmp_path / "run"))
+    code, _, err = call(capsys, *options(tmp_path / "run"))
     assert code == 1
     line = bytes(content[: len(content) // 2]).count(b"\n") + 1
     assert f"records.jsonl: line {line}: damaged" in err
@@ -132,32 +124,32 @@ def test_damage_and_wrong_use_have_their_exit_codes(capsys: pytest.CaptureFixtur
         ["--device", "abacus"],
         ["--protocol", "paper", "--simultaneous"],
     ):
-        code, _, err = run(capsys, *options(tmp_path / "other", *wrong))
+        code, _, err = call(capsys, *options(tmp_path / "other", *wrong))
         assert (code, err.count("\n")) == (2, 1), (wrong, err)
 
 
 def test_simultaneous_divides_alpha_by_the_whole_data_set(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run(capsys, *options(tmp_path / "run", "--quiet", "--simultaneous", "--alpha", "0.05"))
+    call(capsys, *options(tmp_path / "run", "--quiet", "--simultaneous", "--alpha", "0.05"))
     found = read_run(tmp_path / "run")
     assert isinstance(found.spec, RunSpec)
     assert found.spec.simultaneous == 359
     assert all(record.alpha == 0.05 / 359 for record in found.records)
-    _, out, _ = run(capsys, "runs", str(tmp_path / "run"))
+    _, out, _ = call(capsys, "runs", str(tmp_path / "run"))
     assert "0.05 for all 359 inputs at once" in out
 
 
 def test_a_warning_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, _, err = run(capsys, *options(tmp_path / "run", "--quiet", "--n", "5"))
+    code, _, err = call(capsys, *options(tmp_path / "run", "--quiet", "--n", "5"))
     assert code == 0
     assert err.startswith("warning: n = 5 draws cannot certify any radius")
     assert err.count("\n") == 1
 
 
 def test_shards_merge_into_the_whole(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run(capsys, *options(tmp_path / "whole", "--quiet"))
+    call(capsys, *options(tmp_path / "whole", "--quiet"))
     for shard in ("0:12:2", "1:12:2"):
-        run(capsys, *options(tmp_path / shard, "--quiet", "--indices", shard))
-    code, out, _ = run(
+        call(capsys, *options(tmp_path / shard, "--quiet", "--indices", shard))
+    code, out, _ = call(
         capsys, "merge", str(tmp_path / "0:12:2"), str(tmp_path / "1:12:2"), "--out", str(tmp_path / "merged")
     )
     assert code == 0
@@ -202,7 +194,7 @@ def test_one_interrupt_stops_cleanly_and_says_how_to_resume(capsys: pytest.Captu
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("1/359 inputs")
-        code, _, refusal = run(capsys, *arguments)
+        code, _, refusal = call(capsys, *arguments)
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert code == 1
@@ -223,17 +215,17 @@ def test_predict_names_classes_or_abstains(capsys: pytest.CaptureFixture[str], t
         paths.append(str(tmp_path / f"{index}.png"))
         Image.fromarray(pixels).save(paths[-1])
     settings = ["predict", "--model", MODEL, "--dataset", "digits", "--sigma", "0.25", "--n", "400"]
-    code, out, err = run(capsys, *settings, *paths)
+    code, out, err = call(capsys, *settings, *paths)
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"{path}: {data.labels[index]} (class {data.labels[index]})" for index, path in enumerate(paths)
     ]
-    code, out, _ = run(capsys, *settings, "--json", "--n", "2", paths[0])
+    code, out, _ = call(capsys, *settings, "--json", "--n", "2", paths[0])
     assert json.loads(out) == {"image": paths[0], "prediction": -1, "class": None, "n": 2, "alpha": 0.001}
     Image.fromarray(np.zeros((9, 8), np.uint8)).save(tmp_path / "tall.png")
-    code, _, err = run(capsys, *settings, str(tmp_path / "tall.png"))
+    code, _, err = call(capsys, *settings, str(tmp_path / "tall.png"))
     assert code == 1
     assert "tall.png: expected an image of shape (1, 8, 8)" in err
-    code, _, err = run(capsys, "predict", "--model", MODEL, "--sigma", "0.25", paths[0])
+    code, _, err = call(capsys, "predict", "--model", MODEL, "--sigma", "0.25", paths[0])
     assert code == 2
     assert "does not say what shape and classes it has" in err

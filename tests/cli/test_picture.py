@@ -7,12 +7,12 @@ import pytest
 from PIL import Image
 from torch import nn
 
-from doublebubble.cli import main
 from doublebubble.cli.demo import telling
 from doublebubble.runs.pictures import stored_pictures
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.types import ABSTAIN
+from tests.cli.calling import call
 from tests.engines.centroids import Centroids, make
 from tests.runs.samples import certificate, spec
 
@@ -25,14 +25,6 @@ def other_model() -> nn.Module:
     assert isinstance(model, Centroids)
     model.linear.bias.data[0] += 0.5
     return model
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main(list(arguments))
-    out, err = capsys.readouterr()
-    assert isinstance(exit_.value.code, int)
-    return exit_.value.code, out, err
 
 
 @pytest.fixture

@@ -5,23 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from doublebubble.cli import main
 from doublebubble.reproduce import EXPERIMENTS
 from doublebubble.runs.store import read_run
 from doublebubble.runs.tables import load_run
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main(["reproduce", *arguments])
-    out, err = capsys.readouterr()
-    assert isinstance(exit_.value.code, int)
-    return exit_.value.code, out, err
+from tests.cli.calling import call
 
 
 @pytest.mark.slow
 def test_everything_at_scale_smoke_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, err = run(capsys, "all", "--scale", "smoke", "--out", str(tmp_path))
+    code, out, err = call(capsys, "reproduce", "all", "--scale", "smoke", "--out", str(tmp_path))
     assert (code, err) == (0, "")
     runs = sorted((tmp_path / "runs").iterdir())
     assert len(runs) == len({read_run(path).spec.model_dump_json() for path in runs})
@@ -38,7 +30,7 @@ def test_everything_at_scale_smoke_and_again(capsys: pytest.CaptureFixture[str],
     before = {path: path.read_bytes() for path in tmp_path.glob("runs/*/records.jsonl")}
     weights = {path: path.stat().st_mtime_ns for path in tmp_path.glob("models/*/*")}
     figures = {path: path.read_bytes() for path in tmp_path.glob("winners/*")}
-    code, out, err = run(capsys, "winners", "--scale", "smoke", "--out", str(tmp_path))
+    code, out, err = call(capsys, "reproduce", "winners", "--scale", "smoke", "--out", str(tmp_path))
     assert (code, err) == (0, "")
     assert "certifying" not in out
     assert "model " not in out
@@ -51,7 +43,7 @@ def test_missing_data_are_said_in_a_sentence_and_the_rest_still_runs(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     where = ("--out", str(tmp_path / "out"), "--data-dir", str(tmp_path))
-    code, out, err = run(capsys, "macer", "--scale", "paper", *where)
+    code, out, err = call(capsys, "reproduce", "macer", "--scale", "paper", *where)
     assert code == 1
     assert re.search(r"missing: cifar10: no files under .*; run `doublebubble data download cifar10`", err)
     assert err.splitlines()[-1] == "not complete, for want of data: cifar10; not run at all: macer"
@@ -69,7 +61,7 @@ def test_missing_data_are_said_in_a_sentence_and_the_rest_still_runs(
     ],
 )
 def test_wrong_use(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str) -> None:
-    code, _, err = run(capsys, *arguments)
+    code, _, err = call(capsys, "reproduce", *arguments)
     assert code == 2
     assert words in err
 
@@ -81,6 +73,6 @@ def test_an_interruption_says_that_the_same_command_resumes(
         raise KeyboardInterrupt
 
     monkeypatch.setitem(EXPERIMENTS, "timing", interrupted)
-    code, _, err = run(capsys, "timing", "--out", str(tmp_path))
+    code, _, err = call(capsys, "reproduce", "timing", "--out", str(tmp_path))
     assert code == 1
     assert err == f"interrupted: {tmp_path} keeps what is done; the same command resumes it\n"

@@ -12,6 +12,7 @@ from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import GradientKind, Method
 from tests.protocols.cases import boxed_cases, corridor_case, free_cases, tied_cases
+from tests.spent import shares_of_alpha
 
 ALPHA = 0.05
 EVERY = [*free_cases(), *boxed_cases(), *tied_cases()]
@@ -99,4 +100,4 @@ def test_first_order_balls_away_from_the_input_hold(method: Method, n: int) -> N
     for certificate in certificates:
         assert sum(ball.alpha for ball in certificate.balls) <= ALPHA
         for ball in certificate.balls:
-            assert sum(ball.evidence["alphas"]) <= ball.alpha  # type: ignore[arg-type]
+            assert sum(shares_of_alpha(ball)) <= ball.alpha

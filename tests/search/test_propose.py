@@ -17,6 +17,7 @@ from doublebubble.search.predict import outlook
 from doublebubble.search.propose import propose
 from doublebubble.tally import Request, Tally
 from doublebubble.types import GradientKind, Method
+from tests.spent import shares_of_alpha
 
 D, BLOCKED, R, SIGMA = 16, 8, 0.4, 0.5
 W = np.ones(D) / math.sqrt(D)
@@ -164,7 +165,7 @@ def test_the_balls_of_a_plan_share_the_draws_and_alpha() -> None:
         assert sum(ball.n for ball in cert.balls) <= 10_000
         assert sum(ball.alpha for ball in cert.balls) <= cert.alpha
         for ball in cert.balls:
-            assert sum(ball.evidence["alphas"]) <= ball.alpha  # type: ignore[arg-type]
+            assert sum(shares_of_alpha(ball)) <= ball.alpha
         if len(cert.balls) == 2:
             centres = np.stack([ball.centre for ball in cert.balls if ball.centre is not None])
             radii = [ball.radius for ball in cert.balls]
