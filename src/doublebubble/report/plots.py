@@ -4,7 +4,7 @@
 the radius of the plan that was fixed before the certify draws; the largest radius of several methods is never drawn.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -128,20 +128,24 @@ def winner_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str])
 
 def sigma_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str], gradient: str) -> list[Line]:
     """The median gain over Cohen in percent against the noise."""
-    lines = []
-    for method in methods:
-        found = {sigma: median_improvement(table, method) for sigma, table in sorted(by_sigma.items())}
-        points = {sigma: gain for sigma, gain in found.items() if gain is not None}
-        lines.append(Line(_with(method, gradient), points, COLOURS[method], BY_GRADIENT[gradient][1]))
-    return lines
+    return _gain_lines(by_sigma, methods, gradient, median_improvement)
 
 
 def step_lines(by_step: Mapping[float, pd.DataFrame], methods: Sequence[str], gradient: str) -> list[Line]:
     """The mean gain over Cohen, correctly predicted inputs only, against the first step size."""
+    return _gain_lines(by_step, methods, gradient, mean_gain)
+
+
+def _gain_lines(
+    tables: Mapping[float, pd.DataFrame],
+    methods: Sequence[str],
+    gradient: str,
+    measure: Callable[[pd.DataFrame, str], Estimate | None],
+) -> list[Line]:
     lines = []
     for method in methods:
-        found = {step: mean_gain(table, method) for step, table in sorted(by_step.items())}
-        points = {step: gain for step, gain in found.items() if gain is not None}
+        found = {x: measure(table, method) for x, table in sorted(tables.items())}
+        points = {x: gain for x, gain in found.items() if gain is not None}
         lines.append(Line(_with(method, gradient), points, COLOURS[method], BY_GRADIENT[gradient][1]))
     return lines
 

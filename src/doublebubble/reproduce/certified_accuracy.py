@@ -9,7 +9,7 @@ from doublebubble.report.figure import Panel
 from doublebubble.report.measures import REPORTED
 from doublebubble.report.plots import ACCURACY, method_lines, reach
 from doublebubble.report.tables import panel_table, share
-from doublebubble.reproduce.curves import PROTOCOLS, average_table, best_panel, gather, tables_of
+from doublebubble.reproduce.curves import PROTOCOLS, average_table, best_panel, gather
 from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.runs.statistics import RADII
@@ -25,13 +25,10 @@ def run(lab: Laboratory) -> Results:
     best: list[list[Panel]] = [[] for _ in PROTOCOLS]
     figures: list[Figure] = []
     for study in studies:
+        found = gather(lab, study, study.curves)
         rows = []
-        mine: list[Run] = []
-        for row, protocol in enumerate(PROTOCOLS):
-            runs = gather(lab, study, protocol, study.curves)
-            tables = tables_of(runs)
-            mine += runs.values()
-            best[row].append(best_panel(study.dataset, protocol, tables))
+        for row, (protocol, tables) in zip(best, found.frames.items(), strict=True):
+            row.append(best_panel(study.dataset, protocol, tables))
             methods = METHODS[protocol] if protocol == "paper" else (*METHODS[protocol], REPORTED)
             to = reach(list(tables.values()))
             rows.append(
@@ -46,17 +43,16 @@ def run(lab: Laboratory) -> Results:
             )
         what = "Certified accuracy of each method by itself: inputs that are right and certified at least so far."
         title = f"Certified accuracy by method: {study.dataset}"
-        figures.append(Figure(f"by-method-{study.dataset}", title, tuple(rows), ACCURACY, captioned(what, mine)))
-        every += mine
+        figures.append(Figure(f"by-method-{study.dataset}", title, tuple(rows), ACCURACY, captioned(what, found.runs)))
+        every += found.runs
     what = "Certified accuracy: the proportion of inputs that are right and certified at least so far."
     caption = captioned(what, every)
     panels = tuple(tuple(row) for row in best)
-    averages = "Average certified radii. The publication averages over correctly predicted inputs only."
     return Results(
         SOURCE,
         (Figure("certified-accuracy", "Certified accuracy", panels, ACCURACY, caption), *figures),
         (
             ("certified-accuracy", panel_table(panels, RADII, "r", share, caption)),
-            ("average-radius", average_table(every, captioned(averages, every, bands=""))),
+            ("average-radius", average_table(every)),
         ),
     )

@@ -1,6 +1,7 @@
 """What the figures of certified accuracy share: Cohen's radius beside what each kind of gradient reports."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from doublebubble.report.measures import REPORTED, mean_radius, method_view
 from doublebubble.report.plots import accuracy_line, reach, spoken
 from doublebubble.report.tables import EMPTY, Table
 from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory, Wanted
+from doublebubble.reproduce.results import captioned
 from doublebubble.reproduce.scales import Study
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import average_radius
@@ -23,20 +25,28 @@ Key = tuple[float, str]
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "sound")
 
 
-def gather(
-    lab: Laboratory, study: Study, protocol: Protocol, sigmas: Sequence[float], training: TrainMethod = "gaussian"
-) -> dict[Key, Run]:
-    """The runs of a study over sigma and both kinds of gradient."""
-    return {
-        (sigma, gradient): lab.run(Wanted(study, sigma, protocol, gradient, training))
-        for sigma in sigmas
-        for gradient in GRADIENTS
+@dataclass(frozen=True)
+class Gathered:
+    """The runs of a study, and by protocol the frame of each."""
+
+    runs: tuple[Run, ...]
+    frames: Mapping[Protocol, Mapping[Key, pd.DataFrame]]
+
+
+def gather(lab: Laboratory, study: Study, sigmas: Sequence[float], training: TrainMethod = "gaussian") -> Gathered:
+    """The runs of a study under both protocols, over sigma and both kinds of gradient."""
+    found = {
+        protocol: {
+            (sigma, gradient): lab.run(Wanted(study, sigma, protocol, gradient, training))
+            for sigma in sigmas
+            for gradient in GRADIENTS
+        }
+        for protocol in PROTOCOLS
     }
-
-
-def tables_of(runs: Mapping[Key, Run]) -> dict[Key, pd.DataFrame]:
-    """The frame of each run."""
-    return {key: frame(run) for key, run in runs.items()}
+    return Gathered(
+        tuple(run for runs in found.values() for run in runs.values()),
+        {protocol: {key: frame(run) for key, run in runs.items()} for protocol, runs in found.items()},
+    )
 
 
 def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame]) -> Panel:
@@ -62,7 +72,7 @@ def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame
     return Panel(f"{title}\nprotocol {protocol_name(protocol)}", tuple(lines))
 
 
-def average_table(runs: Sequence[Run], caption: str, first: Mapping[str, str] | None = None) -> Table:
+def average_table(runs: Sequence[Run], first: Mapping[str, str] | None = None) -> Table:
     """Average radii of every method, over correctly predicted inputs as published, and over all inputs.
 
     `first` adds a column that tells by the run's folder what else differs between runs.
@@ -78,5 +88,6 @@ def average_table(runs: Sequence[Run], caption: str, first: Mapping[str, str] | 
             cells += [f"{average_radius(table if method == REPORTED else method_view(table, method)):.4f}"]
             more = [first[run.path.name]] if first is not None else []
             rows.append((*more, protocol_name(spec.config.protocol), *cells))
+    what = "Average certified radii. The publication averages over correctly predicted inputs only."
     columns = ("protocol", "data", "sigma", "gradient", "method", "mean radius, correct inputs", "mean radius, all")
-    return Table(caption, (*(["training"] if first is not None else []), *columns), tuple(rows))
+    return Table(captioned(what, runs, bands=""), (*(["training"] if first is not None else []), *columns), tuple(rows))

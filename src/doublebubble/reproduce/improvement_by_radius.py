@@ -8,10 +8,9 @@ from doublebubble.report.figure import Line, Panel
 from doublebubble.report.measures import REPORTED
 from doublebubble.report.plots import BY_RADIUS, radius_lines, window_centres
 from doublebubble.report.tables import panel_table, percent
-from doublebubble.reproduce.curves import PROTOCOLS, gather, tables_of
+from doublebubble.reproduce.curves import gather
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
-from doublebubble.runs.store import Run
 from doublebubble.types import Protocol
 
 SOURCE = (
@@ -29,11 +28,9 @@ def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
     for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
-        rows, every = [], list[Run]()
-        for protocol in PROTOCOLS:
-            runs = gather(lab, study, protocol, study.curves)
-            frames = tables_of(runs)
-            every += runs.values()
+        found = gather(lab, study, study.curves)
+        rows = []
+        for protocol, frames in found.frames.items():
             centres = window_centres(list(frames.values()))
             panels = []
             for sigma in study.curves:
@@ -43,7 +40,7 @@ def run(lab: Laboratory) -> Results:
                 panels.append(Panel(f"sigma {sigma:g}\nprotocol {protocol_name(protocol)}", tuple(lines)))
             rows.append(tuple(panels))
         title = f"Gain over Cohen by radius: {study.dataset}"
-        caption = captioned(_WHAT, every)
+        caption = captioned(_WHAT, found.runs)
         figures.append(Figure(f"improvement-by-radius-{study.dataset}", title, tuple(rows), BY_RADIUS, caption))
         centres = sorted({x for row in rows for panel in row for line in panel.lines for x in line.points})
         chosen = centres[:: max(1, -(-len(centres) // _COLUMNS))]

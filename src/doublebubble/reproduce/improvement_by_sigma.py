@@ -4,11 +4,10 @@ from doublebubble.report.captions import protocol_name
 from doublebubble.report.figure import Line, Panel
 from doublebubble.report.plots import BY_SIGMA, sigma_lines
 from doublebubble.report.tables import panel_table, percent
-from doublebubble.reproduce.curves import PROTOCOLS, average_table, gather, tables_of
+from doublebubble.reproduce.curves import average_table, gather
 from doublebubble.reproduce.improvement_by_radius import compared
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
-from doublebubble.runs.store import Run
 
 SOURCE = (
     "The publication's figures of the median percentage improvement over Cohen across sigma: Tiny-ImageNet in "
@@ -21,21 +20,18 @@ def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
     for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
-        panels, every = [], list[Run]()
-        for protocol in PROTOCOLS:
-            runs = gather(lab, study, protocol, study.sigmas)
-            frames = tables_of(runs)
-            every += runs.values()
+        found = gather(lab, study, study.sigmas)
+        panels = []
+        for protocol, frames in found.frames.items():
             lines: list[Line] = []
             for gradient in GRADIENTS:
                 by_sigma = {sigma: frames[sigma, gradient] for sigma in study.sigmas}
                 lines += sigma_lines(by_sigma, compared(protocol, gradient), gradient)
             panels.append(Panel(f"protocol {protocol_name(protocol)}", tuple(lines)))
-        caption = captioned(_WHAT, every)
+        caption = captioned(_WHAT, found.runs)
         title = f"Gain over Cohen by noise: {study.dataset}"
         name = f"improvement-by-sigma-{study.dataset}"
         figures.append(Figure(name, title, (tuple(panels),), BY_SIGMA, caption))
         tables.append((name, panel_table([panels], study.sigmas, "sigma", percent, caption)))
-        averages = "Average certified radii. The publication averages over correctly predicted inputs only."
-        tables.append((f"average-radius-{study.dataset}", average_table(every, captioned(averages, every, bands=""))))
+        tables.append((f"average-radius-{study.dataset}", average_table(found.runs)))
     return Results(SOURCE, tuple(figures), tuple(tables))

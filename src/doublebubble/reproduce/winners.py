@@ -8,10 +8,9 @@ from doublebubble.report.captions import protocol_name
 from doublebubble.report.figure import Panel
 from doublebubble.report.plots import WINNERS, winner_lines
 from doublebubble.report.tables import panel_table, share
-from doublebubble.reproduce.curves import PROTOCOLS, gather, tables_of
+from doublebubble.reproduce.curves import gather
 from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
-from doublebubble.runs.store import Run
 
 SOURCE = (
     "The publication's figures of the proportion of inputs on which each approach is largest: Tiny-ImageNet in "
@@ -27,11 +26,9 @@ def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
     for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
-        rows, every = [], list[Run]()
-        for protocol in PROTOCOLS:
-            runs = gather(lab, study, protocol, study.sigmas)
-            frames = tables_of(runs)
-            every += runs.values()
+        found = gather(lab, study, study.sigmas)
+        rows = []
+        for protocol, frames in found.frames.items():
             rows.append(
                 tuple(
                     Panel(
@@ -41,7 +38,7 @@ def run(lab: Laboratory) -> Results:
                     for gradient in GRADIENTS
                 )
             )
-        caption = captioned(_WHAT, every)
+        caption = captioned(_WHAT, found.runs)
         title = f"Which radius is largest: {study.dataset}"
         figures.append(Figure(f"winners-{study.dataset}", title, tuple(rows), WINNERS, caption))
         tables.append((f"winners-{study.dataset}", panel_table(rows, study.sigmas, "sigma", share, caption)))
