@@ -217,25 +217,21 @@ class SmoothedClassifier:
 
     def _logits(self, batch: Tensor, rows: int, indices: Sequence[int]) -> Tensor:
         """The program's logits for a full micro-batch of which the first `rows` are real; checked, never repaired."""
-        laid_out = batch if self._laid_out(batch) else self.program.layout(batch.to(self._model_dtype))
+        if batch.dtype != self._model_dtype or not any(batch is own.inputs for own in self._buffers.values()):
+            batch = self.program.layout(batch.to(self._model_dtype))
         try:
-            logits = self._model(laid_out)
+            logits = self._model(batch)
         except (RuntimeError, ValueError, TypeError, IndexError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             shape = tuple(batch.shape)
             raise ModelError(f"input {indices[0]}: the model failed on a batch of shape {shape}: {reason}") from error
         expected = (self.batch_size, self.num_classes)
-        if not isinstance(logits, Tensor) or tuple(logits.shape) != expected:
+        if not isinstance(logits, Tensor) or logits.shape != expected:
             got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
             raise ModelError(f"input {indices[0]}: expected logits of shape {expected}, got {got}")
-        if not math.isfinite(float(logits[:rows].detach().sum())):  # NaN and infinity survive in a sum
+        if not math.isfinite(_part(logits, 0, rows).detach().sum().item()):  # NaN and infinity survive in a sum
             self._require_finite(logits[:rows], indices)
         return logits
-
-    def _laid_out(self, batch: Tensor) -> bool:
-        """Whether a batch is a buffer that was made in the program's layout and dtype."""
-        buffers = self._buffers.get((tuple(batch.shape[1:]), batch.dtype))
-        return buffers is not None and batch is buffers.inputs and batch.dtype == self._model_dtype
 
     def _require_finite(self, logits: Tensor, indices: Sequence[int]) -> None:
         finite = logits.isfinite().all(1)
@@ -291,14 +287,13 @@ class _MicroBatch:
                 self.flush()
 
     def _fill(self, source: NormalDraws, x: Tensor, rows: int, antithetic: bool) -> None:
-        noise = self._buffers.noise[self._filled : self._filled + rows]
+        noise = _part(self._buffers.noise, self._filled, rows)
         if antithetic:
             source.fill(noise[: rows // 2])
             torch.neg(noise[: rows // 2], out=noise[rows // 2 :])
         else:
             source.fill(noise)
-        inputs = self._buffers.inputs[self._filled : self._filled + rows]
-        torch.add(x, noise, alpha=self._smoothed.sigma, out=inputs)
+        torch.add(x, noise, alpha=self._smoothed.sigma, out=_part(self._buffers.inputs, self._filled, rows))
 
     def flush(self) -> None:
         """Run the micro-batch, padded with zeros, and hand out the votes."""
@@ -310,13 +305,18 @@ class _MicroBatch:
         logits = self._smoothed._logits(self._buffers.inputs, self._filled, indices)
         votes = logits.argmax(1)
         for sink, row, rows, first in self._segments:
-            mine = votes[row : row + rows]
+            mine = _part(votes, row, rows)
             if sink.request.antithetic:
                 sink.add_pairs(mine[: rows // 2], mine[rows // 2 :])
             else:
-                sink.add(mine, self._buffers.noise[row : row + rows], first)
+                sink.add(mine, _part(self._buffers.noise, row, rows), first)
         self._segments.clear()
         self._filled = 0
+
+
+def _part(whole: Tensor, first: int, rows: int) -> Tensor:
+    """Some rows of a tensor; without a view where they are all, since views cost a small model dearly."""
+    return whole if rows == whole.shape[0] else whole[first : first + rows]
 
 
 def draw_dtype(x: Tensor) -> torch.dtype:

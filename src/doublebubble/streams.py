@@ -133,14 +133,18 @@ class _GroupedNormals:
 
     def fill(self, out: Tensor) -> None:
         """Write the next values into a flat tensor."""
-        kept = min(self._spares, len(out))
+        size = out.numel()
+        if self._spares == 0 and size % _GROUP == 0:
+            out.normal_(generator=self._generator)
+            return
+        kept = min(self._spares, size)
         if kept:
             out[:kept] = self._spare[_GROUP - self._spares : _GROUP - self._spares + kept]
             self._spares -= kept
-        whole = (len(out) - kept) // _GROUP * _GROUP
+        whole = (size - kept) // _GROUP * _GROUP
         if whole:
             out[kept : kept + whole].normal_(generator=self._generator)
-        rest = len(out) - kept - whole
+        rest = size - kept - whole
         if rest:
             self._spare.normal_(generator=self._generator)
             out[kept + whole :] = self._spare[:rest]
