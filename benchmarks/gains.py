@@ -2,12 +2,13 @@
 
     python -m benchmarks.gains --model DIR --dataset digits --sigma 0.5 --n 10000 --inputs 100 [--out FILE]
     python -m benchmarks.gains ... --correct 40 --methods cohen,first_order --fast
+    python -m benchmarks.gains ... --every 100 --methods cohen --fast
 
-Inputs are taken by a fixed stride through the test set, until `--inputs` of them were tried or `--correct` of them were
-predicted correctly. Under `sound` the class is that of the select draws, so an input with another label than theirs
-cannot be certified correctly: it is not certified at all and counts as 0 in the averages over all inputs. Ratios and
-gains are over correctly predicted inputs. A killed run goes on by the same command; `python -m benchmarks.gains_table`
-prints what it has got so far. Under `paper` nothing is guaranteed.
+Inputs are taken by a fixed stride through the test set, or every k-th of it in order, until `--inputs` of them were
+tried or `--correct` of them were predicted correctly. Under `sound` the class is that of the select draws, so an input
+with another label than theirs cannot be certified correctly: it is not certified at all and counts as 0 in the averages
+over all inputs. Ratios and gains are over correctly predicted inputs. A killed run goes on by the same command;
+`python -m benchmarks.gains_table` prints what it has got so far. Under `paper` nothing is guaranteed.
 """
 
 import argparse
@@ -90,6 +91,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--sigma", type=float, required=True)
     parser.add_argument("--inputs", type=int, help="most inputs to try; without --correct 100")
+    parser.add_argument("--every", type=int, help="take inputs 0, k, 2k and so on; all of them without --inputs")
     parser.add_argument("--correct", type=int, help="stop after so many correctly predicted inputs")
     parser.add_argument("--n", type=int, default=10_000)
     parser.add_argument("--protocol", default="sound", choices=get_args(Protocol))
@@ -128,13 +130,14 @@ def main() -> None:
         fold_batch_norm=program.fold_batch_norm,
         channels_last=program.channels_last,
     )
-    most = asked.inputs or (len(data) if asked.correct else 100)
+    most = asked.inputs or (len(data) if asked.correct or asked.every else 100)
+    order = range(0, len(data), asked.every) if asked.every else by_stride(len(data))
     certifier = Certifier(smoothed, config)
     console = Console(soft_wrap=True, highlight=False)
     taken: list[Line] = []
     with Log(out, settings) as log, console.status("") as status:
         known = {line.index: line for line in log.lines}
-        for index in by_stride(len(data)):
+        for index in order:
             right = sum(line.correct for line in taken)
             if len(taken) == most or right == asked.correct:
                 break
