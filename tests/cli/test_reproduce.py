@@ -1,5 +1,6 @@
 """`doublebubble reproduce`: all experiments at scale smoke from training to figures; again, nothing is done twice."""
 
+import json
 import re
 from pathlib import Path
 
@@ -19,6 +20,8 @@ def test_everything_at_scale_smoke_and_again(capsys: pytest.CaptureFixture[str],
     assert len(runs) == len({read_run(path).spec.model_dump_json() for path in runs})
     assert out.count("  certifying ") == len(runs)
     assert out.count("  model ") == 5
+    for path in tmp_path.glob("models/*/model.json"):
+        assert json.loads(path.read_text())["noisy_accuracy"] > 0.25, path  # of ten classes
     for line in out.splitlines():
         assert ("protocol paper" in line) <= ("not guaranteed" in line)
     for name in EXPERIMENTS:

@@ -79,6 +79,7 @@ def chosen_scale(name: str, inputs: int | None = None, epochs: int | None = None
 _TENTHS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 _STEPS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5)
 _CYCLE = {"schedule": "one-cycle", "optimiser": "adam", "lr": 0.002, "batch_size": 128}
+_SHORT = {"schedule": "one-cycle", "lr": 0.004}
 
 SCALES: dict[str, Scale] = {
     "smoke": Scale(
@@ -90,12 +91,13 @@ SCALES: dict[str, Scale] = {
                 inputs=6,
                 sigmas=(0.25, 0.5, 1.0),
                 curves=(0.5, 1.0),
-                training={"epochs": 6, "schedule": "one-cycle", "lr": 0.004},
+                training={**_SHORT, "epochs": 6},
                 batch_size=100,
             ),
         ),
         macer="digits",
-        macer_training={"draws": 4, "epochs": 4, "optimiser": "adam", "lr": 0.004, "schedule": "one-cycle"},
+        # With the published lambda of 12 so short a training ends at one class for every input.
+        macer_training={**_SHORT, "draws": 4, "lam": 1.0, "epochs": 8, "optimiser": "adam"},
         stepped=("digits",),
         steps=(0.001, 0.01, 0.5),
         step_sigma=0.5,
