@@ -47,7 +47,7 @@ def run(lab: Laboratory) -> Results:
                 rows.append((*cells, f"{low:.4f}", f"{high:.4f}", f"{radius:.3f}", str(rare)))
     caption = (
         f"Time of simultaneous confidence intervals at alpha {scale.alpha:g} on {scale.interval_draws} votes, "
-        f"and the radius that they give in units of sigma; {scale.interval_repeats} repetitions. Both intervals are "
+        f"and the radius that they give in units of sigma; repetitions: {scale.interval_repeats}. Both intervals are "
         "asymptotic: they hold with probability about 1 - alpha as the number of draws grows. Protocol paper, which "
         "uses Goodman's, looks many times and keeps the best: its radii are not guaranteed at any level."
     )
