@@ -18,12 +18,12 @@ GradientKind = Literal["full", "approximate"]
 
 
 class Guarantee(Enum):
-    """What stands behind a number; the value is the word that records carry."""
+    """What stands behind a number, the most first; the value is the word that records carry."""
 
     EXACT = "exact"
     ASYMPTOTIC = "asymptotic"
-    NONE = "none"
     UNSTATED = "unstated"
+    NONE = "none"
 
     @property
     def sentence(self) -> str:
@@ -33,4 +33,14 @@ class Guarantee(Enum):
             Guarantee.ASYMPTOTIC: "holds with probability about 1 - alpha as the number of draws grows",
             Guarantee.NONE: "is not a guarantee at any level: the draws that selected also certify",
             Guarantee.UNSTATED: "was imported: what stands behind it is known to the tool that made it, not here",
+        }[self]
+
+    @property
+    def mark(self) -> str:
+        """The words that must stand beside a number; none where it is guaranteed."""
+        return {
+            Guarantee.EXACT: "",
+            Guarantee.ASYMPTOTIC: "asymptotic",
+            Guarantee.UNSTATED: "guarantee not stated",
+            Guarantee.NONE: "not guaranteed",
         }[self]

@@ -229,3 +229,19 @@ def test_predict_names_classes_or_abstains(capsys: pytest.CaptureFixture[str], t
     code, _, err = call(capsys, "predict", "--model", MODEL, "--sigma", "0.25", paths[0])
     assert code == 2
     assert "does not say what shape and classes it has" in err
+
+
+@pytest.mark.parametrize(("protocol", "marked"), [("paper", True), ("sound", False)])
+def test_every_number_without_a_guarantee_is_marked_on_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, protocol: str, marked: bool
+) -> None:
+    code, out, err = call(capsys, *options(tmp_path / "run", "--protocol", protocol))
+    assert code == 0
+    _, compared, _ = call(capsys, "runs", str(tmp_path / "run"), str(tmp_path / "run"))
+    numbers = [
+        line
+        for line in (out + err + compared).splitlines()
+        if any(words in line for words in ("certified accuracy", "average", "protocol"))
+    ]
+    assert len(numbers) >= 9
+    assert [("not guaranteed" in line) for line in numbers] == [marked] * len(numbers), numbers

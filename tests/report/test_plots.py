@@ -13,7 +13,8 @@ from doublebubble.engines.job import make_job
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError
 from doublebubble.report import plots
-from doublebubble.report.captions import protocol_name, provenance
+from doublebubble.report.captions import provenance
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import BLUE, SOLID
 from doublebubble.report.measures import improvement_by_radius, mean_gain, median_improvement, winners
 from doublebubble.runs.store import Run, RunStore, read_run

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from doublebubble.report.facts import facts
+from doublebubble.report.facts import facts, guarantee_of, mark
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import spec_hash
 from doublebubble.runs.statistics import Comparison, Summary, compare, summarise
@@ -31,6 +31,7 @@ class _Tally:
 
     def __init__(self, earlier: list[Record], total: int) -> None:
         self.total, self.done, self.certified, self.failed, self._sum = total, 0, 0, 0, 0.0
+        self._mark = ""
         for record in earlier:
             self.add(record)
         self._before, self.began = self.done, time.monotonic()
@@ -38,6 +39,7 @@ class _Tally:
     def add(self, record: Record) -> None:
         self.done += 1
         self.failed += record.status == "failed"
+        self._mark = self._mark if record.status == "failed" else guarantee_of(record).mark
         if record.correct:
             self.certified += 1
             self._sum += record.radius
@@ -52,7 +54,8 @@ class _Tally:
     def text(self) -> str:
         accuracy = self.certified / self.done if self.done else 0.0
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"certified accuracy {accuracy:.1%}, average radius {self._sum / max(1, self.done):.3f}{failed}"
+        average = self._sum / max(1, self.done)
+        return f"certified accuracy {accuracy:.1%}, average radius {average:.3f}{_aside(self._mark)}{failed}"
 
 
 @contextmanager
@@ -108,9 +111,11 @@ def show_runs(console: Console, runs: list[Run]) -> None:
         _show_run(console, run)
     for other in runs[1:]:
         found = compare(frame(runs[0]), frame(other))
+        marks = dict.fromkeys(words for run in (runs[0], other) if (words := mark(run)))
         console.print(
             f"{other.path} against {runs[0].path}: radius larger on {found.larger}, smaller on {found.smaller} of "
-            f"{found.n} common inputs, on average {found.mean_difference:+.4f}; sign test p = {found.p_value:.3g}",
+            f"{found.n} common inputs, on average {found.mean_difference:+.4f}; sign test p = {found.p_value:.3g}"
+            f"{_aside(', '.join(marks))}",
             markup=False,
         )
 
@@ -122,18 +127,23 @@ def _show_run(console: Console, run: Run) -> None:
     if not run.records:
         return
     summary = summarise(frame(run))
-    table = Table("radius", "certified accuracy", "95 % over inputs", "inputs")
+    words = mark(run)
+    table = Table("radius", f"certified accuracy{_aside(words)}", "95 % over inputs", "inputs")
     for point in summary.accuracies:
         band = f"{point.low:.1%} to {point.high:.1%}"
         table.add_row(f"{point.radius:.2f}", f"{point.accuracy:.1%}", band, f"{point.certified} of {point.n}")
     console.print(table)
     failed = f", {summary.failed} of them failed" if summary.failed else ""
     console.print(
-        f"average certified radius {summary.average_radius:.4f}; "
+        f"average certified radius {summary.average_radius:.4f}{_aside(words)}; "
         f"abstained {summary.abstained} of {summary.n} ({summary.abstention_rate:.1%}){failed}"
     )
     for guarantee in summary.guarantees:
         console.print(f"each radius {Guarantee(guarantee).sentence}")
+
+
+def _aside(words: str) -> str:
+    return f" ({words})" if words else ""
 
 
 def runs_json(runs: list[Run]) -> list[dict[str, object]]:

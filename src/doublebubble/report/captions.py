@@ -8,13 +8,7 @@ from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import Run
 from doublebubble.types import Guarantee
 
-NOT_GUARANTEED = "not guaranteed"
 BANDS = "Bands: 95 % over the choice of inputs, at each point by itself."
-
-
-def protocol_name(protocol: str) -> str:
-    """The protocol as titles and cells name it: whatever comes from `paper` says what it is not."""
-    return f"{protocol}: as published, {NOT_GUARANTEED}" if protocol == "paper" else protocol
 
 
 def provenance(runs: Sequence[Run]) -> str:
@@ -33,7 +27,7 @@ def provenance(runs: Sequence[Run]) -> str:
             f"n {_values([spec.config.n for spec in specs])} draws",
         ]
         held = _guarantees([run for run in known if run.spec in specs])
-        mark = f" ({NOT_GUARANTEED})" if protocol == "paper" else ""
+        mark = f" ({Guarantee.NONE.mark})" if protocol == "paper" else ""
         sentences.append(f"Protocol {protocol}{mark}: {', '.join(words)}; {held}.")
     imported = [run for run in runs if not isinstance(run.spec, RunSpec)]
     if imported:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from doublebubble.runs.record import Record
 from doublebubble.runs.spec import RunSpec, spec_hash
 from doublebubble.runs.store import Run
+from doublebubble.types import Guarantee
 
 
 def facts(run: Run) -> Iterator[tuple[str, str]]:
@@ -21,11 +23,35 @@ def facts(run: Run) -> Iterator[tuple[str, str]]:
     yield "model", spec.model_digest[:12]
     yield "noise", f"sigma {spec.sigma:g}"
     yield "draws", f"n {config.n}, n0 {config.n0}, seed {config.seed}"
-    yield "protocol", f"{config.protocol}, methods {' '.join(config.methods)}"
+    yield "protocol", f"{protocol_name(config.protocol)}; methods {' '.join(config.methods)}"
     yield "alpha", level(spec)
     yield "ran on", f"{spec.device}, program {spec.program}, micro-batches of {spec.batch_size}"
     if not spec.centres:
         yield "note", "centres were not stored: radii of plans that use any cannot be verified again"
+
+
+def protocol_name(protocol: str) -> str:
+    """The protocol as titles and cells name it: whatever comes from `paper` says what it is not."""
+    return f"{protocol}: as published, {Guarantee.NONE.mark}" if protocol == "paper" else protocol
+
+
+def guarantee_of(record: Record) -> Guarantee:
+    """What stands behind the radius of a record."""
+    return Guarantee.NONE if record.protocol == "paper" else record.guarantee
+
+
+def guarantees(run: Run) -> tuple[Guarantee, ...]:
+    """What stands behind the radii of a run, the weakest last; failed inputs have none and need none."""
+    held = {guarantee_of(record) for record in run.records if record.status != "failed"}
+    if isinstance(run.spec, RunSpec) and run.spec.config.protocol == "paper":
+        held.add(Guarantee.NONE)
+    return tuple(guarantee for guarantee in Guarantee if guarantee in held)
+
+
+def mark(run: Run) -> str:
+    """The words that must stand beside every number of a run; none where all radii are guaranteed."""
+    held = guarantees(run)
+    return held[-1].mark if held else ""
 
 
 def level(spec: RunSpec) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from doublebubble.report.captions import BANDS, protocol_name, provenance
+from doublebubble.report.captions import BANDS, provenance
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import (
     BLACK,
     BLUE,

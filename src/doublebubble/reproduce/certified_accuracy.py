@@ -4,7 +4,7 @@ For every data set, at two sigmas: Cohen's radius, and the largest radius under 
 then every method by itself. `sound` shows, in place of the largest, the plan that was fixed before the draws.
 """
 
-from doublebubble.report.captions import protocol_name
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Panel
 from doublebubble.report.measures import REPORTED
 from doublebubble.report.plots import ACCURACY, method_lines, reach

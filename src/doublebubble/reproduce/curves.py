@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from doublebubble.report.captions import protocol_name
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Line, Panel
 from doublebubble.report.measures import REPORTED, mean_radius, method_view
 from doublebubble.report.plots import accuracy_line, reach, spoken

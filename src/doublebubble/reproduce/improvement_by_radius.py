@@ -3,7 +3,7 @@
 The median over inputs whose Cohen radius is within 0.075 of r, for each method and gradient, at two sigmas.
 """
 
-from doublebubble.report.captions import protocol_name
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Line, Panel
 from doublebubble.report.measures import REPORTED
 from doublebubble.report.plots import BY_RADIUS, radius_lines, window_centres

@@ -1,6 +1,6 @@
 """Median gain over Cohen, over sigma: the publication's last figure of Section 5, and the appendix's for the others."""
 
-from doublebubble.report.captions import protocol_name
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Line, Panel
 from doublebubble.report.plots import BY_SIGMA, sigma_lines
 from doublebubble.report.tables import panel_table, percent

@@ -20,7 +20,7 @@ from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import CheckpointError, DataError
 from doublebubble.models import ModelCard, load_model
 from doublebubble.models.checkpoints import CARD
-from doublebubble.report.captions import protocol_name
+from doublebubble.report.facts import protocol_name
 from doublebubble.reproduce.scales import Scale, Study
 from doublebubble.runs.indices import format_indices
 from doublebubble.runs.record import Record

@@ -5,7 +5,7 @@ Only protocol `paper` has such a step: the search before a sound certificate cho
 
 import pandas as pd
 
-from doublebubble.report.captions import protocol_name
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Line, Panel
 from doublebubble.report.measures import mean_gain
 from doublebubble.report.plots import BY_STEP, spoken, step_lines

@@ -6,7 +6,7 @@ machine; the table names it.
 
 from dataclasses import replace
 
-from doublebubble.report.captions import protocol_name
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.measures import mean_seconds
 from doublebubble.report.tables import EMPTY, Table, seconds
 from doublebubble.reproduce.curves import PROTOCOLS

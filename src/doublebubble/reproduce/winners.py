@@ -4,7 +4,7 @@ The proportion of correctly predicted inputs for which each method has the large
 that Cohen has those on which nothing improves.
 """
 
-from doublebubble.report.captions import protocol_name
+from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Panel
 from doublebubble.report.plots import WINNERS, winner_lines
 from doublebubble.report.tables import panel_table, share

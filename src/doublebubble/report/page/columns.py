@@ -6,8 +6,9 @@ A radius of a record has 6 decimals, so its millionths are an integer and nothin
 from collections.abc import Sequence
 
 from doublebubble.certificate import Status
+from doublebubble.report.facts import guarantee_of
 from doublebubble.report.page.steps import Steps
-from doublebubble.report.page.view import PLAN, RunView, mark_of
+from doublebubble.report.page.view import PLAN, RunView
 from doublebubble.runs.record import Record, floor_radius
 from doublebubble.types import Guarantee
 
@@ -90,7 +91,7 @@ def _promise(record: Record) -> str:
 def _mark(record: Record) -> str:
     if record.status == "failed":
         return ""
-    return mark_of(Guarantee.NONE if record.protocol == "paper" else record.guarantee)
+    return guarantee_of(record).mark
 
 
 def _counted(record: Record) -> dict[int, int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from doublebubble.report.facts import guarantees, mark
 from doublebubble.report.page.steps import Steps, steps
 from doublebubble.report.page.thumbnails import Pixels
 from doublebubble.runs.spec import RunSpec
@@ -17,13 +18,6 @@ from doublebubble.types import Guarantee
 
 PLAN = "plan"
 """The key of the curve of the radius that a run reports; the others have their methods'."""
-
-_MARKS = {
-    Guarantee.EXACT: "",
-    Guarantee.ASYMPTOTIC: "asymptotic",
-    Guarantee.UNSTATED: "guarantee not stated",
-    Guarantee.NONE: "not guaranteed",
-}
 
 
 @dataclass(frozen=True)
@@ -65,25 +59,17 @@ class RunView:
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
-        """What stands behind the radii, the weakest last; failed inputs have none and need none."""
-        held = {record.guarantee for record in self.run.records if record.status != "failed"}
-        if isinstance(self.run.spec, RunSpec) and self.run.spec.config.protocol == "paper":
-            held.add(Guarantee.NONE)
-        return tuple(guarantee for guarantee in _MARKS if guarantee in held)
+        """What stands behind the radii, the weakest last."""
+        return guarantees(self.run)
 
     @property
     def mark(self) -> str:
         """The words that must stand beside every number of this run; none where all radii are guaranteed."""
-        return _MARKS[self.guarantees[-1]] if self.guarantees else ""
+        return mark(self.run)
 
     def summary(self, radii: Sequence[float]) -> Summary:
         """The run in a few numbers."""
         return summarise(self.table, radii)
-
-
-def mark_of(guarantee: Guarantee) -> str:
-    """The words beside a number of this guarantee."""
-    return _MARKS[guarantee]
 
 
 def views(runs: Sequence[Run]) -> list[RunView]:
