@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from doublebubble.data import load_dataset
+from doublebubble.data import Dataset, Split, load_dataset
 from doublebubble.errors import CheckpointError, DataError, RunError, SettingError
 from doublebubble.models import ModelCard, build, save_model
-from doublebubble.reproduce import SCALES, Laboratory, chosen_scale
+from doublebubble.reproduce import SCALES, Laboratory, Results, chosen_scale
 from doublebubble.reproduce.laboratory import Wanted, spread_inputs
 from doublebubble.runs.record import Record
 from doublebubble.training import EpochMetrics, Observer, TrainSettings, preset
@@ -102,6 +102,34 @@ def test_missing_data_are_one_sentence_each_and_what_is_there_goes_on(tmp_path: 
     assert "run `doublebubble data download mnist`" in seen.sentences[0]
     with pytest.raises(DataError, match="tiny-imagenet: no files under"):
         lab.available(("tiny-imagenet",))
+
+
+def test_missing_training_images_are_a_sentence_too_and_the_other_data_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def only_test_images_of_mnist(name: str, split: Split, data_dir: Path | None) -> Dataset:
+        if (name, split) == ("mnist", "train"):
+            raise DataError("mnist: no training images")
+        return load_dataset("digits", split)
+
+    def experiment(lab: Laboratory) -> Results:
+        studies = lab.available(datasets)
+        for study in studies:
+            lab.run(Wanted(study, 0.5, "sound", "approximate", methods=("cohen",)))
+        return Results(" ".join(study.dataset for study in studies), (), ())
+
+    monkeypatch.setattr("doublebubble.reproduce.laboratory.load_dataset", only_test_images_of_mnist)
+    datasets: tuple[str, ...] = ("mnist", "digits")
+    lab, seen = laboratory(tmp_path)
+    lab.scale = replace(lab.scale, studies=(*SCALES["paper"].studies, *lab.scale.studies))
+    assert lab.perform(experiment).source == "digits"
+    assert lab.perform(experiment).source == "digits"
+    assert seen.sentences == ["mnist: no training images"]
+    assert list(lab.left_out) == ["mnist"]
+    assert seen.trained == ["digits-gaussian-0.5"]
+    datasets = ("mnist",)
+    with pytest.raises(DataError, match="no training images"):
+        lab.perform(experiment)
 
 
 def test_paper_scale_is_the_published_configuration() -> None:

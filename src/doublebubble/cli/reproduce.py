@@ -81,7 +81,7 @@ def _one(name: str, lab: "Laboratory", console: Console) -> bool:
         with warnings.catch_warnings():
             # Few draws at large sigma are what the publication used; its ceiling is no news here.
             warnings.simplefilter("ignore", DoubleBubbleWarning)
-            results = EXPERIMENTS[name](lab)
+            results = lab.perform(EXPERIMENTS[name])
     except DataError:
         return False
     for path in write(results, lab.out / name, name):

@@ -21,6 +21,7 @@ from doublebubble.errors import CheckpointError, DataError
 from doublebubble.models import ModelCard, load_model
 from doublebubble.models.checkpoints import CARD
 from doublebubble.report.facts import protocol_name
+from doublebubble.reproduce.results import Results
 from doublebubble.reproduce.scales import Scale, Study
 from doublebubble.runs.indices import format_indices
 from doublebubble.runs.record import Record
@@ -97,8 +98,20 @@ class Laboratory:
     device: str = "cpu"
     data_dir: Path | None = None
     left_out: dict[str, str] = field(default_factory=dict)
+    _excluded: set[str] = field(default_factory=set)
     _data: dict[tuple[str, Split], Dataset] = field(default_factory=dict)
     _trained: dict[str, nn.Module] = field(default_factory=dict)
+
+    def perform(self, experiment: "Callable[[Laboratory], Results]") -> Results:
+        """The results of an experiment; a data set that turns out to lack training images on the way is left out."""
+        self._excluded.clear()
+        while True:
+            before = len(self._excluded)
+            try:
+                return experiment(self)
+            except DataError:
+                if len(self._excluded) == before:
+                    raise
 
     def available(self, datasets: tuple[str, ...]) -> list[Study]:
         """The studies whose data are there; each that is not is told once, in a sentence, and remembered.
@@ -109,14 +122,19 @@ class Laboratory:
         for name in datasets:
             try:
                 self._dataset(name, "test")
-                there.append(self.scale.study(name))
             except DataError as error:
-                if name not in self.left_out:
-                    self.events.missing(str(error))
-                self.left_out[name] = str(error)
+                self._leave_out(name, error)
+            if name not in self._excluded:
+                there.append(self.scale.study(name))
         if not there:
             raise DataError(self.left_out[datasets[0]])
         return there
+
+    def _leave_out(self, dataset: str, error: DataError) -> None:
+        if dataset not in self.left_out:
+            self.events.missing(str(error))
+        self.left_out[dataset] = str(error)
+        self._excluded.add(dataset)
 
     def run(self, wanted: Wanted) -> Run:
         """The finished run, certified now as far as it is not on disk."""
@@ -159,8 +177,13 @@ class Laboratory:
             changes = {**study.training, **(self.scale.macer_training if method == "macer" else {})}
             settings = preset(study.dataset, method, sigma, **changes, device=self.device)
             if not _finished(folder, settings):
+                try:
+                    images = self._dataset(study.dataset, "train")
+                except DataError as error:
+                    self._leave_out(study.dataset, error)
+                    raise
                 with self.events.training(name, settings) as observer:
-                    train(settings, self._dataset(study.dataset, "train"), folder, observer)
+                    train(settings, images, folder, observer)
             model, card = load_model(folder)
             _require_fit(card, folder, settings)
             self._trained[name] = model
