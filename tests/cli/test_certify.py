@@ -244,4 +244,6 @@ def test_every_number_without_a_guarantee_is_marked_on_the_terminal(
         if any(words in line for words in ("certified accuracy", "average", "protocol"))
     ]
     assert len(numbers) >= 9
+    _, _, beside = call(capsys, "export", str(tmp_path / "run"))
+    assert ("not guaranteed: each radius is not a guarantee" in beside) is marked
     assert [("not guaranteed" in line) for line in numbers] == [marked] * len(numbers), numbers

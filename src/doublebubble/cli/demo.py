@@ -86,15 +86,17 @@ def _certified(console: Console, job: "Job", path: Path) -> "Run":
 
 
 def _explain(console: Console, run: "Run", job: "Job") -> None:
-    """The run as a table, and its best certificate as a sentence."""
+    """The run as a table, and the certificate of its first input as a sentence: alpha is for an input chosen before."""
     from doublebubble.cli.showing import show_runs
 
     show_runs(console, [run])
-    best = max(run.records, key=lambda record: record.radius)
-    console.print(
-        f"for example: digit {best.index} is a {best.prediction}, and no change of L2 size below {best.radius:.6f} "
-        f"makes the smoothed classifier say anything else, with confidence {1 - job.spec.config.alpha:.1%}"
-    )
+    first = min(run.records, key=lambda record: record.index)
+    if first.radius > 0:
+        console.print(
+            f"for example: digit {first.index} is classified as {first.prediction}, and no change within [0, 1] of L2 "
+            f"size below {first.radius:.6f} makes the smoothed classifier say anything else, with probability at least "
+            f"{1 - job.spec.config.alpha:.1%} over its draws"
+        )
 
 
 def telling(records: "Sequence[Record]") -> "list[Record]":

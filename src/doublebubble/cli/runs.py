@@ -39,6 +39,7 @@ def export(
 
     Example: [bold]doublebubble export run --format tsv --out run.tsv[/bold]
     """
+    from doublebubble.report.facts import guarantees
     from doublebubble.runs.store import read_run
     from doublebubble.runs.tables import EXPORT_FORMATS, export_file, export_text
 
@@ -52,6 +53,9 @@ def export(
         raise SettingError("out: parquet is no text, expected a file to write it to")
     else:
         typer.echo(export_text(run, chosen), nl=False)
+    for guarantee in guarantees(run):
+        if guarantee.mark:
+            typer.echo(f"{guarantee.mark}: each radius {guarantee.sentence}", err=True)
 
 
 def import_(
