@@ -124,20 +124,94 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert names[2] == "c"
 
 
-def test_ten_thousand_colour_images_fit(tmp_path: Path) -> None:
-    """Noise is the hardest to compress: the images below shrink, and the page keeps within 15 MB."""
-    rng = np.random.default_rng(0)
-    one = stored(tmp_path / "run", inputs=range(1)).records[0]
-    radii = rng.permutation(1_500_000)[:10_000] / 1e6
+METHODS = ("cohen", "single", "boundary", "double", "dipole", "first_order")
+
+
+def large(path: Path, sigma: float, size: int = 10_000) -> Run:
+    """A run of many inputs by six methods; nothing of it is on disk but what a test puts into its folder."""
+    one = stored(path, inputs=range(1)).records[0]
+    rng = np.random.default_rng(round(100 * sigma))
+    lengths = rng.permutation(1_500_000)[: 6 * size].reshape(size, 6) / 1e6
     same = {"label": 1, "prediction": 1, "status": "certified", "counts": {"input": {0: 1234, 1: 5678, 2: 3088}}}
     records = tuple(
-        one.model_copy(update={**same, "index": i, "radius": r, "radii": {"cohen": r, "double": r / 2}})
-        for i, r in enumerate(radii.tolist())
+        one.model_copy(update={**same, "index": i, "radius": r[0], "radii": dict(zip(METHODS, r, strict=True))})
+        for i, r in enumerate(lengths.tolist())
     )
-    run = Run(tmp_path / "large", spec("0:10000", size=10_000), records, torn=False)
-    images = rng.integers(0, 256, (10_000, 3, 32, 32), np.uint8)
-    text = page_text([run], {"cd" * 32: Look(CLASSES, tuple(range(10_000)), images)})
-    assert len(text.encode()) < 15_000_000
+    return Run(path, spec(f"0:{size}", size=size, sigma=sigma), records, torn=False)
+
+
+def draw(run: Run, count: int, seed: int, edge: int = 500) -> None:
+    """Pictures of noise, which takes more bytes than any drawing, in the folder of a run."""
+    rng = np.random.default_rng(seed)
+    for index in range(count):
+        path = picture_path(run.path, index)
+        path.parent.mkdir(exist_ok=True)
+        Image.fromarray(rng.integers(0, 256, (edge, edge, 3), np.uint8)).save(path, compress_level=1)
+
+
+def test_ten_thousand_colour_images_fit_beside_two_runs_and_their_pictures(tmp_path: Path) -> None:
+    """Noise is the hardest to compress: pictures and thumbnails shrink, and the page keeps within 15 MB."""
+    runs = [large(tmp_path / "a", 0.25), large(tmp_path / "b", 0.5)]
+    for seed, run in enumerate(runs):
+        draw(run, 15, seed)
+    images = np.random.default_rng(0).integers(0, 256, (10_000, 3, 32, 32), np.uint8)
+    text = page_text(runs, {"cd" * 32: Look(CLASSES, tuple(range(10_000)), images)})
+    assert 13_000_000 < len(text.encode()) < 15_000_000
     content = data(text)
     assert isinstance(content["runs"], list)
-    assert content["runs"][0]["radius"] == [round(radius * 1e6) for radius in radii]
+    assert isinstance(content["thumbnails"], dict)
+    for shown_run, run in zip(content["runs"], runs, strict=True):
+        assert shown_run["radius"] == [round(record.radius * 1e6) for record in run.records]
+        assert sorted(map(int, shown_run["pictures"])) == list(range(15))
+    made = content["thumbnails"]["cd" * 32]
+    assert made["indices"] == list(range(10_000))
+    assert f"compressed, at {made['width']} x {made['height']} pixels" in shown(text)
+    assert "left out" not in shown(text)
+
+
+def test_what_does_not_fit_is_left_out_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = stored(tmp_path / "run")
+    draw(run, 12, 0, edge=200)
+    looks = {"cd" * 32: Look(CLASSES, tuple(range(40)), np.zeros((40, 1, 2, 2), np.uint8))}
+    whole = page_text([run], looks)
+    assert not re.search("left out|coarser|compressed|numbers of these runs alone", shown(whole))
+    bare = len(page_text([stored(tmp_path / "bare")], {}).encode())
+    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", bare + 120_000)
+    coarser = page_text([run], looks)
+    assert len(coarser.encode()) < bare + 120_000 < len(whole.encode())
+    assert "Drawn pictures are coarser" in shown(coarser)
+    assert "left out" not in shown(coarser)
+    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", bare + 20_000)
+    fewer = page_text([run], looks)
+    assert len(fewer.encode()) < bare + 20_000
+    kept = pictures(fewer)
+    assert 0 < len(kept) < 12
+    assert kept == list(range(len(kept)))
+    assert f"{12 - len(kept)} of 12 drawn pictures did not fit into this file" in shown(fewer)
+    assert data(fewer)["thumbnails"]
+
+
+def test_a_page_whose_numbers_pass_the_limit_is_written_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stored(tmp_path / "run")
+    draw(run, 2, 0, edge=50)
+    looks = {"cd" * 32: Look(CLASSES, tuple(range(40)), np.zeros((40, 1, 2, 2), np.uint8))}
+    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", 3_000_000)
+    text = page_text([run], looks)
+    said = re.search(
+        r"The numbers of these runs alone take ([0-9.]+) MB, while such a file should have less than 3 MB", shown(text)
+    )
+    assert said
+    assert float(said[1]) == pytest.approx(len(text.encode()) / 1e6, abs=0.06)
+    assert "2 of 2 drawn pictures did not fit" in shown(text)
+    assert "Images of the inputs did not fit" in shown(text)
+    assert pictures(text) == []
+    assert data(text)["thumbnails"] == {}
+
+
+def pictures(text: str) -> list[int]:
+    """The inputs of the first run that have a drawn picture."""
+    runs = data(text)["runs"]
+    assert isinstance(runs, list)
+    return [int(index) for index in runs[0]["pictures"]]

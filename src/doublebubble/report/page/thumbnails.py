@@ -1,4 +1,4 @@
-"""Thousands of small pictures in a few compressed sheets, within a fixed number of bytes."""
+"""Thousands of small pictures in a few compressed sheets, within a given number of bytes."""
 
 import base64
 import io
@@ -12,10 +12,8 @@ from PIL import Image
 
 from doublebubble.errors import InputError
 
-BUDGET = 4_500_000
-"""Bytes that the sheets of one data set may take before they are written as text."""
-
 _LARGEST_EDGE = 96
+_SMALLEST_EDGE = 8
 _MOST_PIXELS = 16_000_000
 _COLUMNS = 32
 _PER_SHEET = _COLUMNS * _COLUMNS
@@ -48,10 +46,11 @@ class Thumbnails:
         }
 
 
-def make_thumbnails(images: Pixels, indices: Sequence[int], budget: int = BUDGET) -> Thumbnails:
+def make_thumbnails(images: Pixels, indices: Sequence[int], budget: int) -> Thumbnails | None:
     """Sheets of the images (n, channels, height, width), of which no more than the budget's bytes come out.
 
     Small images stay exact, pixel by pixel; where that takes too much they are compressed with loss, and shrunk last.
+    None if they do not fit while anything can still be seen on them.
     """
     if images.ndim != 4 or images.shape[1] not in (1, 3) or len(images) != len(indices):
         raise InputError(
@@ -60,13 +59,16 @@ def make_thumbnails(images: Pixels, indices: Sequence[int], budget: int = BUDGET
         )
     height, width = images.shape[2:]
     scale = min(1.0, _LARGEST_EDGE / max(height, width), math.sqrt(_MOST_PIXELS / (len(images) * height * width)))
+    least = min(_SMALLEST_EDGE, max(height, width))
     while True:
         size = max(1, int(width * scale)), max(1, int(height * scale))
+        if max(size) < least:
+            return None
         for quality in (None, *_QUALITIES):
             sheets = _encoded(images, size, quality, budget)
-            if sheets is not None or size == (1, 1):
+            if sheets is not None:
                 exact = quality is None and size == (width, height)
-                return Thumbnails(*size, _COLUMNS, _PER_SHEET, tuple(indices), sheets or (), exact)
+                return Thumbnails(*size, _COLUMNS, _PER_SHEET, tuple(indices), sheets, exact)
         scale /= 2
 
 

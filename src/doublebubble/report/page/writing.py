@@ -2,27 +2,25 @@
 
 import base64
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-
-from PIL import Image, UnidentifiedImageError
 
 from doublebubble.errors import RunError, SettingError
 from doublebubble.report.page import sections
 from doublebubble.report.page.columns import millionths, run_data
 from doublebubble.report.page.envelope import choose, comparable, envelope
 from doublebubble.report.page.markup import Markup, data_block, element, joined
+from doublebubble.report.page.media import fit_media
 from doublebubble.report.page.steps import bands, radii_that_matter
-from doublebubble.report.page.thumbnails import data_uri, make_thumbnails
 from doublebubble.report.page.view import PLAN, Look, RunView, views
-from doublebubble.runs.pictures import stored_pictures
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import Run
 
 _SCRIPTS = ("tools.js", "chart.js", "detail.js", "inputs.js", "start.js")
-_PICTURE_QUALITY = 85
+LIMIT = 15_000_000
+"""Bytes that the file keeps below unless its numbers alone take more."""
+_SENTENCES = 5_000
 
 
 def write_page(runs: Sequence[Run], path: Path, looks: Mapping[str, Look] | None = None) -> None:
@@ -41,16 +39,29 @@ def write_page(runs: Sequence[Run], path: Path, looks: Mapping[str, Look] | None
 
 
 def page_text(runs: Sequence[Run], looks: Mapping[str, Look]) -> str:
-    """The whole file."""
+    """The whole file: pictures and thumbnails take what the rest leaves below the limit, and the page says so."""
     if not runs:
         raise SettingError("report: expected at least one run")
     shown = views(runs)
-    script = _asset_scripts()
-    body = joined(_header(shown), element("main", *_main(shown)), _footer())
-    data = _data(shown, looks)
+    used = {_digest(view): looks[_digest(view)] for view in shown if _digest(view) in looks}
+    records = [{**run_data(view), "look": _digest(view)} for view in shown]
+    content = _content(shown, used)
+    size = len(_whole(shown, {**content, "runs": records}, ()).encode("utf-8", "replace"))
+    media = fit_media(runs, used, max(0, LIMIT - size - _SENTENCES))
+    alone = (
+        f"The numbers of these runs alone take {size / 1e6:.1f} MB, while such a file should have less than "
+        f"{LIMIT / 1e6:.0f} MB: write a page about fewer runs for a smaller one."
+    )
+    filled = [{**run, "pictures": pictures} for run, pictures in zip(records, media.pictures, strict=True)]
+    notes = (*([alone] if size > LIMIT - _SENTENCES else []), *media.notes)
+    return _whole(shown, {**content, "runs": filled, "thumbnails": media.thumbnails}, notes)
+
+
+def _whole(shown: Sequence[RunView], content: Mapping[str, object], notes: Sequence[str]) -> str:
     from plotly.offline import get_plotlyjs
 
-    plotly = get_plotlyjs()
+    plotly, script = get_plotlyjs(), _asset_scripts()
+    body = joined(_header(shown), element("main", *_main(shown, notes)), _footer())
     head = joined(
         Markup('<meta charset="utf-8">'),
         Markup(f'<meta http-equiv="Content-Security-Policy" content="{_policy(plotly, script)}">'),
@@ -59,6 +70,7 @@ def page_text(runs: Sequence[Run], looks: Mapping[str, Look]) -> str:
         element("title", _title(shown)),
         element("style", Markup(_asset("page.css"))),
     )
+    data = data_block("page-data", content)
     scripts = joined(data, element("script", Markup(plotly)), element("script", Markup(script)))
     return f'<!doctype html>\n<html lang="en">{element("head", head)}{element("body", body, scripts)}</html>\n'
 
@@ -86,7 +98,7 @@ def _header(shown: Sequence[RunView]) -> Markup:
     return element("header", element("h1", _title(shown)), element("p", lead, class_="lead"))
 
 
-def _main(shown: Sequence[RunView]) -> list[Markup]:
+def _main(shown: Sequence[RunView], notes: Sequence[str]) -> list[Markup]:
     radii = _radii(shown)
     parts = [sections.answer(shown, radii)]
     note = (
@@ -103,7 +115,8 @@ def _main(shown: Sequence[RunView]) -> list[Markup]:
     if any(len(view.methods) > 1 for view in shown):
         parts.append(_methods())
     inputs = element("div", id="inputs-view", class_="inputs")
-    parts.append(sections.section("inputs", "Input by input", inputs))
+    said = [element("p", " ".join(notes), class_="quiet")] if notes else []
+    parts.append(sections.section("inputs", "Input by input", *said, inputs))
     parts.append(sections.section("making", "How the runs were made", *(sections.making(view) for view in shown)))
     return parts
 
@@ -142,24 +155,14 @@ def _choice(group: Sequence[RunView], radii: Sequence[float], number: int) -> Ma
     return sections.choice(_sigma_names(group), group[0].mark, found, len(tables[0]), number)
 
 
-def _data(shown: Sequence[RunView], looks: Mapping[str, Look]) -> Markup:
-    """Everything the scripts read, each data set's look once."""
-    used = {_digest(view): looks[_digest(view)] for view in shown if _digest(view) in looks}
-    thumbnails = {
-        digest: make_thumbnails(look.images, look.indices).as_data()
-        for digest, look in used.items()
-        if look.images is not None and len(look.images)
-    }
-    runs = [{**run_data(view), "look": _digest(view), "pictures": _pictures(view.run)} for view in shown]
-    content = {
+def _content(shown: Sequence[RunView], used: Mapping[str, Look]) -> dict[str, object]:
+    """Everything the scripts read besides records, pictures and thumbnails, each data set's look once."""
+    return {
         "start": _radii(shown)[sections.HEADLINE],
-        "runs": runs,
         "classes": {digest: list(look.classes) for digest, look in used.items()},
-        "thumbnails": thumbnails,
         "bands": {n: bands(n) for n in sorted({len(view.table) for view in shown})},
         "envelopes": [_envelope(shown, group) for group in comparable([view.run for view in shown])],
     }
-    return data_block("page-data", content)
 
 
 def _envelope(shown: Sequence[RunView], group: Sequence[int]) -> dict[str, object]:
@@ -182,22 +185,6 @@ def _envelope(shown: Sequence[RunView], group: Sequence[int]) -> dict[str, objec
 
 def _digest(view: RunView) -> str:
     return view.run.spec.data_digest if isinstance(view.run.spec, RunSpec) else ""
-
-
-def _pictures(run: Run) -> dict[int, str]:
-    """The pictures stored in a run, by input, smaller than they lie there."""
-    held = {record.index for record in run.records}
-    return {index: _picture(path) for index, path in stored_pictures(run.path).items() if index in held}
-
-
-def _picture(path: Path) -> str:
-    buffer = io.BytesIO()
-    try:
-        with Image.open(path) as picture:
-            picture.convert("RGB").save(buffer, "WEBP", quality=_PICTURE_QUALITY)
-    except (OSError, UnidentifiedImageError) as error:
-        raise RunError(f"{path}: expected a picture, it cannot be read ({error})") from error
-    return data_uri(buffer.getvalue(), "webp")
 
 
 def _asset(name: str) -> str:
