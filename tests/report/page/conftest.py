@@ -22,7 +22,7 @@ DIGEST = "cd" * 32
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    """Two sigma, protocol paper, an imported run whose folder has a nasty name."""
+    """Two sigma, protocol paper, an imported run with a nasty name, protocol paper at another sigma, not complete."""
     root = tmp_path_factory.mktemp("runs")
     first = stored(root / "half", 0.5)
     export_file(first, "tsv", root / "theirs.tsv")
@@ -32,7 +32,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     Image.new("RGB", (60, 40), (250, 20, 20)).save(drawn)
     quarter = stored(root / "quarter", 0.25)
     paper = stored_paper(root / "paper")
-    return [read_run(first.path), quarter, paper, read_run(root / "<script>window.hacked=1<" / "script>")]
+    imported = read_run(root / "<script>window.hacked=1<" / "script>")
+    late = stored_paper(root / "late", 0.25, [0, 1, 3, 4, 5, 8, 9, 11])
+    return [read_run(first.path), quarter, paper, imported, late]
 
 
 @pytest.fixture(scope="module")
@@ -64,5 +66,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture(scope="module")
-def shown(context: BrowserContext, file: Path) -> Shown:
-    return opened(context, file)
+def shown(context: BrowserContext, file: Path) -> Iterator[Shown]:
+    """The page, on which nothing may have gone wrong when the last test has left it."""
+    found = opened(context, file)
+    yield found
+    assert found.troubles == []

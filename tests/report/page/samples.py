@@ -39,9 +39,9 @@ def sound(index: int, sigma: float) -> Certificate | Record:
     )
 
 
-def published(index: int) -> Certificate:
+def published(index: int, sigma: float) -> Certificate:
     """The same kind of outcome under protocol paper."""
-    made = sound(index + 300, 0.5)
+    made = sound(index + 300, sigma)
     assert isinstance(made, Certificate)
     status = Status.CERTIFIED if made.prediction >= 0 else Status.NOT_SEPARATED
     return replace(
@@ -64,9 +64,10 @@ def stored(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(SIZE)) 
     return read_run(path)
 
 
-def stored_paper(path: Path, size: int = 12) -> Run:
+def stored_paper(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(12)) -> Run:
+    """A run of protocol paper over 12 inputs, of which those in `inputs` are finished."""
     config = CertifyConfig(n=100, n0=10, protocol="paper", methods=("cohen", "double"))
-    with RunStore(path, spec(f"0:{size}", config=config)) as store:
-        for index in range(size):
-            store.append(published(index))
+    with RunStore(path, spec("0:12", sigma=sigma, config=config)) as store:
+        for index in inputs:
+            store.append(published(index, sigma))
     return read_run(path)

@@ -25,6 +25,8 @@ from tests.report.page.truth import (
 )
 
 pytestmark = pytest.mark.browser
+MARKED = ["paper", "script>", "late"]
+MARKS = ["not guaranteed", "guarantee not stated", "not guaranteed"]
 
 
 def tables(runs: list[Run]) -> list[pd.DataFrame]:
@@ -69,7 +71,12 @@ def test_the_answer_is_that_of_the_records(shown: Shown, runs: list[Run]) -> Non
             assert tile.startswith(f"radius {radius:g} {percent(count, n)} {limits(count, n)} {count} of {n}")
         assert f"Average certified radius {floored(average_radius(table), 4)}" in card.inner_text()
         assert f"abstained on {(table['prediction'] == -1).sum()} of {n}" in card.inner_text()
-    assert texts(shown.page, "#answer h3 .mark") == ["not guaranteed", "guarantee not stated"]
+    assert texts(shown.page, "#answer h3 .mark") == MARKS
+
+
+def read_out(count: int, n: int) -> str:
+    """What a legend says of a curve at a radius."""
+    return f"{percent(count, n)} {limits(count, n)}, {count} of {n}"
 
 
 def drawn(page: Page, chart: str) -> list[dict[str, Any]]:
@@ -83,7 +90,7 @@ def drawn(page: Page, chart: str) -> list[dict[str, Any]]:
 def test_the_curves_have_the_points_of_the_records(shown: Shown, runs: list[Run]) -> None:
     traces = drawn(shown.page, "curves")
     lines = [trace for trace in traces if not trace["name"].startswith("band")]
-    assert [trace["name"] for trace in lines] == ["half", "quarter", "paper", "script>"]
+    assert [trace["name"] for trace in lines] == ["half", "quarter", "paper", "script>", "late"]
     for trace, table in zip(lines, tables(runs), strict=True):
         assert list(zip(trace["x"], trace["y"], strict=True)) == expected_curve(table)
     lows = [trace for trace in traces if trace["name"] == "band low"]
@@ -97,15 +104,20 @@ def test_the_curves_have_the_points_of_the_records(shown: Shown, runs: list[Run]
 
 def test_the_methods_have_curves_of_their_own(shown: Shown, runs: list[Run]) -> None:
     page = shown.page
-    for number in range(3):
-        page.locator("#methods-chart select").select_option(str(number))
+    for place, number in enumerate((0, 1, 2, 4)):  # an imported run has no methods
+        page.locator("#methods-chart select").select_option(str(place))
         table = load_run(runs[number].path)
         lines = [trace for trace in drawn(page, "methods-chart") if not trace["name"].startswith("band")]
-        reported = "largest, as published" if number == 2 else "reported radius"
+        reported = "largest, as published" if number in (2, 4) else "reported radius"
         assert [trace["name"] for trace in lines] == [reported, "cohen", "double"]
         for trace, column in zip(lines, ("radius", "radius_cohen", "radius_double"), strict=True):
             assert list(zip(trace["x"], trace["y"], strict=True)) == expected_curve(table, column)
-    assert texts(page, "#methods-chart .legend .mark") == ["not guaranteed"] * 3
+        for radius in (0.0, 0.1, 0.25, 0.5):
+            page.locator("#methods-chart input[type=range]").fill(str(radius))
+            read = texts(page, "#methods-chart .legend .value")
+            for row, column in zip(read, ("radius", "radius_cohen", "radius_double"), strict=True):
+                assert row == read_out(certified(table, radius, column), len(table))
+        assert texts(page, "#methods-chart .legend .mark") == ["not guaranteed"] * (3 if number in (2, 4) else 0)
 
 
 def test_a_radius_is_read_out_of_the_curves(shown: Shown, runs: list[Run]) -> None:
@@ -116,8 +128,8 @@ def test_a_radius_is_read_out_of_the_curves(shown: Shown, runs: list[Run]) -> No
     for radius in radii:
         slider.fill(str(radius))
         for row, table in zip(texts(page, "#curves .legend .value"), tables(runs), strict=True):
-            count, n = certified(table, radius), len(table)
-            assert row == f"{percent(count, n)} {limits(count, n)}, {count} of {n}"
+            assert row == read_out(certified(table, radius), len(table))
+    assert texts(page, "#curves .legend .mark") == MARKS
     slider.fill("0.3")
     slider.press("ArrowRight")
     assert float(page.locator("#curves output").inner_text()) > 0.3
@@ -129,26 +141,60 @@ def test_a_radius_is_read_out_of_the_curves(shown: Shown, runs: list[Run]) -> No
     assert "half" in [trace["name"] for trace in drawn(page, "curves")]
 
 
-def test_the_envelope_is_the_best_of_both_sigma(shown: Shown, runs: list[Run]) -> None:
-    page = shown.page
-    pair = [load_run(runs[1].path), load_run(runs[0].path)]
-    thick = [trace for trace in drawn(page, "envelope-0") if trace["width"] == 4]
-    assert [trace["name"] for trace in thick] == ["sigma 0.25", "sigma 0.5"]
+@pytest.mark.parametrize(("number", "members"), [(0, (1, 0)), (1, (4, 2))])
+def test_the_envelope_is_the_best_of_both_sigma(
+    shown: Shown, runs: list[Run], number: int, members: tuple[int, int]
+) -> None:
+    """Also where one run has not finished: then every number is that of the inputs which both have."""
+    page, names = shown.page, ["sigma 0.25", "sigma 0.5"]
+    pair = [load_run(runs[member].path) for member in members]
+    common = set(pair[0]["index"]) & set(pair[1]["index"])
+    pair = [table[table["index"].isin(common)].reset_index(drop=True) for table in pair]
+    n = len(common)
+    assert n == (SIZE, 8)[number]
+    traces = drawn(page, f"envelope-{number}")
+    thin, thick = ([trace for trace in traces if trace["width"] == width] for width in (1.2, 4))
+    assert [trace["name"] for trace in thick] == [trace["name"] for trace in thin] == names
+    for trace, table in zip(thin, pair, strict=True):
+        assert list(zip(trace["x"], trace["y"], strict=True)) == expected_curve(table)
     corners = sorted({radius for table in pair for radius, _ in expected_curve(table)})
     for radius in corners:
         counts = [certified(table, radius) for table in pair]
         best = counts.index(max(counts))
         points = list(zip(thick[best]["x"], thick[best]["y"], strict=True))
-        assert (radius, max(counts) / SIZE) in points
-    for cells in page.locator("#sigma tbody tr").all():
-        wanted, best_name, accuracy, _, p_value = (" ".join(t.split()) for t in cells.locator("td").all_inner_texts())
+        assert (radius, max(counts) / n) in points
+    for radius in (0.0, 0.1, 0.25, 0.5):
+        page.locator(f"#envelope-{number} input[type=range]").fill(str(radius))
+        read = texts(page, f"#envelope-{number} .legend .value")
+        assert read == [read_out(certified(table, radius), n) for table in pair]
+    rows = page.locator(f"#envelope-{number} + table tbody tr").all()
+    assert rows
+    for cells in rows:
+        wanted, *said = (" ".join(t.split()) for t in cells.locator("td").all_inner_texts())
         held = [(t["radius"] >= float(wanted)) & (t["prediction"] == t["label"]) for t in pair]
         counts = [int(one.sum()) for one in held]
-        assert best_name == ["sigma 0.25", "sigma 0.5"][counts.index(max(counts))]
-        assert accuracy == f"{percent(max(counts), SIZE)} ({max(counts)} of {SIZE})"
+        best = counts.index(max(counts))
         only = [int((held[0] & ~held[1]).sum()), int((held[1] & ~held[0]).sum())]
-        assert p_value == f"{binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0:.3g}"
-    assert "not a certificate of one classifier" in page.locator("#sigma").inner_text()
+        assert said == [
+            names[best],
+            f"{percent(counts[best], n)} ({counts[best]} of {n})",
+            f"{names[1 - best]}: {percent(counts[1 - best], n)}",
+            f"{binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0:.3g}",
+        ]
+
+
+def test_the_envelope_says_what_it_is_and_which_inputs_count(shown: Shown) -> None:
+    page = shown.page
+    cautions = texts(page, "#sigma > p")
+    assert len(cautions) == 3
+    assert all("not a certificate of one classifier" in caution for caution in cautions[:2])
+    wanted = "Only the 8 inputs that all of these runs have finished count here: sigma 0.25 has 8, sigma 0.5 has 12."
+    assert cautions[2] == wanted
+    # The paragraph, the two entries of the legend, and the table of the runs of protocol paper; none of the others.
+    assert texts(page, "#sigma > p .mark") == ["not guaranteed"]
+    assert texts(page, "#envelope-0 .mark, #envelope-0 + table .mark") == []
+    assert texts(page, "#envelope-1 .legend .mark") == ["not guaranteed"] * 2
+    assert texts(page, "#envelope-1 + table caption .mark") == ["not guaranteed"]
 
 
 def test_runs_are_compared_with_the_first(shown: Shown, runs: list[Run]) -> None:
@@ -157,7 +203,10 @@ def test_runs_are_compared_with_the_first(shown: Shown, runs: list[Run]) -> None
         for row in shown.page.locator("#comparison tbody tr").all()
     ]
     first = load_run(runs[0].path).set_index("index")
-    assert [row[0] for row in rows] == ["quarter", "paper not guaranteed", "script> guarantee not stated"]
+    assert [row[0] for row in rows] == [
+        "quarter",
+        *(f"{name} {mark}" for name, mark in zip(MARKED, MARKS, strict=True)),
+    ]
     for row, run in zip(rows, runs[1:], strict=True):
         other = load_run(run.path).set_index("index")
         both = [t.loc[other.index] for t in (first, other)]

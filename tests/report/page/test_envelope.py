@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from doublebubble.config import CertifyConfig
-from doublebubble.report.page.envelope import choose, comparable, envelope
+from doublebubble.report.page.envelope import Group, choose, common_tables, comparable, envelope
 from doublebubble.report.page.steps import steps
 from doublebubble.runs.store import Run
-from tests.report.page.samples import stored, stored_paper
+from tests.report.page.samples import SIZE, stored, stored_paper
 from tests.runs.samples import spec
 
 LENGTHS = st.lists(st.sampled_from([-1.0, 0.1, 0.2, 0.3, 0.5, 0.8]), min_size=6, max_size=6)
@@ -59,13 +59,31 @@ def test_a_choice_names_the_best_and_tests_it_against_the_next() -> None:
 
 def test_only_runs_that_differ_in_sigma_are_put_together(tmp_path: Path) -> None:
     half, quarter = stored(tmp_path / "half", 0.5), stored(tmp_path / "quarter", 0.25)
-    fewer = stored(tmp_path / "fewer", 0.75, range(10))
     paper = stored_paper(tmp_path / "paper")
-    assert comparable([half, paper, quarter, fewer]) == [[2, 0]]
-    assert comparable([half, half]) == []
-    assert comparable([half, changed(quarter, data_digest="0" * 64)]) == []
-    assert comparable([half, changed(quarter, config=CertifyConfig(n=100, alpha=0.01))]) == []
-    assert comparable([half, changed(quarter, simultaneous=100)]) == []
+    everything = tuple(range(SIZE))
+    assert comparable([half, paper, quarter]) == ([Group((2, 0), everything)], [])
+    assert comparable([half, half]) == ([], [])
+    assert comparable([half, changed(quarter, data_digest="0" * 64)]) == ([], [])
+    assert comparable([half, changed(quarter, config=CertifyConfig(n=100, alpha=0.01))]) == ([], [])
+    assert comparable([half, changed(quarter, simultaneous=100)]) == ([], [])
+
+
+def test_runs_meet_on_the_inputs_that_all_have_finished(tmp_path: Path) -> None:
+    half, quarter = stored(tmp_path / "half", 0.5, range(20)), stored(tmp_path / "quarter", 0.25, range(10, 30))
+    other, late = stored(tmp_path / "other", 0.75, range(18, 40)), stored(tmp_path / "late", 1.0, range(35, 40))
+    assert comparable([half, quarter]) == ([Group((1, 0), tuple(range(10, 20)))], [])
+    assert comparable([half, quarter, other]) == ([Group((1, 0, 2), (18, 19))], [])
+    assert comparable([half, late]) == ([], [(0, 1)])
+    assert comparable([half, quarter, late]) == ([Group((1, 0), tuple(range(10, 20)))], [(0, 1, 2)])
+    assert comparable([half, late, other]) == ([Group((0, 2), (18, 19))], [(0, 1, 2)])
+
+
+def test_rows_of_common_tables_are_those_of_one_input() -> None:
+    tables = [table([0.1, 0.2, 0.3, 0.4]), table([0.5, 0.6, 0.7, 0.8]).iloc[1:]]
+    first, second = common_tables(tables, (1, 3))
+    assert first["radius"].tolist() == [0.2, 0.4]
+    assert second["radius"].tolist() == [0.6, 0.8]
+    assert first["index"].tolist() == second["index"].tolist() == [1, 3]
 
 
 def changed(run: Run, **changes: object) -> Run:

@@ -76,6 +76,14 @@ def test_a_run_that_is_not_complete_says_so(run: Run, tmp_path: Path) -> None:
     assert "still to be certified" not in page_text([stored(tmp_path / "whole")], {})
 
 
+def test_runs_that_share_no_finished_input_have_no_envelope_but_a_reason(tmp_path: Path) -> None:
+    runs = [stored(tmp_path / "half", 0.5, range(20)), stored(tmp_path / "late", 0.25, range(20, 40))]
+    text = page_text(runs, {})
+    assert "No input is finished in all of half, late" in shown(text)
+    assert data(text)["envelopes"] == []
+    assert "No input is finished" not in page_text([runs[0], stored(tmp_path / "whole", 0.25)], {})
+
+
 def test_pictures_and_thumbnails_are_in_the_file(tmp_path: Path) -> None:
     run = stored(tmp_path / "run")
     for index in (3, 99):  # the run has no input 99

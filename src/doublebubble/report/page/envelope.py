@@ -38,19 +38,59 @@ class Choice:
     p_value: float
 
 
-def comparable(runs: Sequence[Run]) -> list[list[int]]:
-    """Groups of runs, by position, over which an envelope makes sense, each in rising order of sigma.
+@dataclass(frozen=True)
+class Group:
+    """Runs, by position and in rising order of sigma, and the inputs that every one of them has finished."""
 
-    They have the same inputs of the same data, protocol and level, and at least two sigmas.
+    runs: tuple[int, ...]
+    inputs: tuple[int, ...]
+
+
+def comparable(runs: Sequence[Run]) -> tuple[list[Group], list[tuple[int, ...]]]:
+    """Groups of runs over which an envelope makes sense, and sets of runs that one group should but cannot hold.
+
+    Runs of a group have the same data, protocol and level, at least two sigmas, and inputs that all have finished. A
+    run joins the first group with which it shares an input that all in it share; where that makes several groups of
+    runs that are otherwise alike, no input is finished in all of those.
     """
-    groups: dict[object, list[tuple[float, int]]] = {}
+    alike: dict[object, list[int]] = {}
     for number, run in enumerate(runs):
         if isinstance(spec := run.spec, RunSpec):
-            inputs = frozenset(record.index for record in run.records)
-            key = (spec.data_digest, inputs, spec.config.protocol, spec.config.alpha, spec.simultaneous)
-            groups.setdefault(key, []).append((spec.sigma, number))
-    several = [sorted(group) for group in groups.values() if len({sigma for sigma, _ in group}) > 1]
-    return [[number for _, number in group] for group in several]
+            key = (spec.data_digest, spec.config.protocol, spec.config.alpha, spec.simultaneous)
+            alike.setdefault(key, []).append(number)
+    several = [numbers for numbers in alike.values() if len({_sigma(runs[number]) for number in numbers}) > 1]
+    groups, apart = [], []
+    for numbers in several:
+        split = _split(runs, numbers)
+        groups += [group for group in split if len({_sigma(runs[number]) for number in group.runs}) > 1]
+        if len(split) > 1:
+            apart.append(tuple(numbers))
+    return groups, apart
+
+
+def _split(runs: Sequence[Run], numbers: Sequence[int]) -> list[Group]:
+    """The runs in as few groups as come of taking them one by one, each with the inputs that its runs share."""
+    found: list[tuple[list[int], set[int]]] = []
+    for number in numbers:
+        finished = {record.index for record in runs[number].records}
+        for members, common in found:
+            if common & finished:
+                members.append(number)
+                common &= finished
+                break
+        else:
+            found.append(([number], finished))
+    order = [sorted(members, key=lambda number: (_sigma(runs[number]), number)) for members, _ in found]
+    return [Group(tuple(members), tuple(sorted(common))) for members, (_, common) in zip(order, found, strict=True)]
+
+
+def _sigma(run: Run) -> float:
+    return run.spec.sigma if isinstance(run.spec, RunSpec) else 0.0
+
+
+def common_tables(tables: Sequence[pd.DataFrame], inputs: Sequence[int]) -> list[pd.DataFrame]:
+    """The rows of these inputs from every table; tables have their rows in rising order of input, and keep it."""
+    return [table[table["index"].isin(inputs)] for table in tables]
 
 
 def envelope(curves: Sequence[Steps]) -> list[Piece]:

@@ -64,8 +64,10 @@ def _tile(point: CertifiedAccuracy, mark: str) -> Markup:
     )
 
 
-def choice(names: Sequence[str], mark: str, choices: Sequence[Choice], n: int, number: int) -> Markup:
-    """The place of an envelope's chart, and the best sigma at the radii that matter."""
+def choice(
+    names: Sequence[str], mark: str, choices: Sequence[Choice], n: int, sizes: Sequence[int], number: int
+) -> Markup:
+    """The place of an envelope's chart, and the best sigma at the radii that matter, over the n inputs of all runs."""
     rows = [
         (
             f"{found.radius:g}",
@@ -86,8 +88,25 @@ def choice(names: Sequence[str], mark: str, choices: Sequence[Choice], n: int, n
     head = ("radius", "best", "certified accuracy", "next best", "p")
     return joined(
         element("p", caution, badge(mark)),
+        _common(names, n, sizes),
         element("div", class_="chart", id=f"envelope-{number}"),
         table(head, rows, mark),
+    )
+
+
+def _common(names: Sequence[str], n: int, sizes: Sequence[int]) -> Markup:
+    """What the choice of sigma is made on, where that is not all that the runs hold."""
+    if set(sizes) == {n}:
+        return Markup("")
+    held = ", ".join(f"{name} has {size}" for name, size in zip(names, sizes, strict=True))
+    inputs = "the 1 input" if n == 1 else f"the {n} inputs"
+    return element("p", f"Only {inputs} that all of these runs have finished count here: {held}.")
+
+
+def apart(names: Sequence[str]) -> Markup:
+    """Why runs that differ in sigma are not in one chart."""
+    return element(
+        "p", f"No input is finished in all of {', '.join(names)}: one chart of them all has nothing to show."
     )
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from doublebubble.errors import RunError, SettingError
 from doublebubble.report.page import sections
-from doublebubble.report.page.columns import millionths, run_data
-from doublebubble.report.page.envelope import choose, comparable, envelope
+from doublebubble.report.page.columns import curve_data, millionths, run_data
+from doublebubble.report.page.envelope import Group, choose, common_tables, comparable, envelope
 from doublebubble.report.page.markup import Markup, data_block, element, joined
 from doublebubble.report.page.media import fit_media
-from doublebubble.report.page.steps import bands, radii_that_matter
+from doublebubble.report.page.steps import bands, radii_that_matter, steps
 from doublebubble.report.page.view import PLAN, Look, RunView, views
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import Run
@@ -107,9 +107,11 @@ def _main(shown: Sequence[RunView], notes: Sequence[str]) -> list[Markup]:
     )
     chart = element("div", class_="chart", id="curves")
     parts.append(sections.section("accuracy", "Certified accuracy over radius", element("p", note), chart))
-    if groups := comparable([view.run for view in shown]):
-        places = [_choice([shown[i] for i in group], radii, number) for number, group in enumerate(groups)]
-        parts.append(sections.section("sigma", "Which sigma for which radius", *places))
+    groups, apart = comparable([view.run for view in shown])
+    if groups or apart:
+        places = [_choice(shown, group, radii, number) for number, group in enumerate(groups)]
+        reasons = [sections.apart([shown[i].name for i in several]) for several in apart]
+        parts.append(sections.section("sigma", "Which sigma for which radius", *places, *reasons))
     if len(shown) > 1:
         parts.append(sections.section("comparison", "Runs compared", sections.comparison(shown)))
     if any(len(view.methods) > 1 for view in shown):
@@ -149,28 +151,37 @@ def _sigma_names(group: Sequence[RunView]) -> list[str]:
     ]
 
 
-def _choice(group: Sequence[RunView], radii: Sequence[float], number: int) -> Markup:
-    tables = [view.table for view in group]
+def _choice(shown: Sequence[RunView], group: Group, radii: Sequence[float], number: int) -> Markup:
+    members = [shown[i] for i in group.runs]
+    tables = common_tables([view.table for view in members], group.inputs)
     found = [choose(tables, radius) for radius in radii]
-    return sections.choice(_sigma_names(group), group[0].mark, found, len(tables[0]), number)
+    mark = next((view.mark for view in members if view.mark), "")
+    sizes = [len(view.table) for view in members]
+    return sections.choice(_sigma_names(members), mark, found, len(group.inputs), sizes, number)
 
 
 def _content(shown: Sequence[RunView], used: Mapping[str, Look]) -> dict[str, object]:
     """Everything the scripts read besides records, pictures and thumbnails, each data set's look once."""
+    groups, _ = comparable([view.run for view in shown])
+    sizes = {len(view.table) for view in shown} | {len(group.inputs) for group in groups}
     return {
         "start": _radii(shown)[sections.HEADLINE],
         "classes": {digest: list(look.classes) for digest, look in used.items()},
-        "bands": {n: bands(n) for n in sorted({len(view.table) for view in shown})},
-        "envelopes": [_envelope(shown, group) for group in comparable([view.run for view in shown])],
+        "bands": {n: bands(n) for n in sorted(sizes)},
+        "envelopes": [_envelope(shown, group) for group in groups],
     }
 
 
-def _envelope(shown: Sequence[RunView], group: Sequence[int]) -> dict[str, object]:
-    members = [shown[number] for number in group]
-    pieces = envelope([view.curves[PLAN] for view in members])
+def _envelope(shown: Sequence[RunView], group: Group) -> dict[str, object]:
+    """The curves over the inputs that all runs of a group hold, given where they are not those of the runs."""
+    members = [shown[number] for number in group.runs]
+    curves = [steps(table) for table in common_tables([view.table for view in members], group.inputs)]
+    own = any(len(view.table) != len(group.inputs) for view in members)
     return {
-        "runs": list(group),
+        "runs": list(group.runs),
         "names": _sigma_names(members),
+        "n": len(group.inputs),
+        "curves": [curve_data(curve) for curve in curves] if own else None,
         "pieces": [
             {
                 "run": piece.run,
@@ -178,7 +189,7 @@ def _envelope(shown: Sequence[RunView], group: Sequence[int]) -> dict[str, objec
                 "radii": [millionths(radius) for radius in piece.radii],
                 "certified": list(piece.certified),
             }
-            for piece in pieces
+            for piece in envelope(curves)
         ],
     }
 

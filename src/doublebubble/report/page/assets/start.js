@@ -50,16 +50,16 @@ function envelopePoints(pieces, member, n) {
 
 function showEnvelopes() {
   page.envelopes.forEach((envelope, number) => {
-    const series = envelope.runs.map((place, member) => {
+    const members = envelope.runs.map((place, member) => {
       const run = page.runs[place];
-      const points = envelopePoints(envelope.pieces, member, run.n);
-      const best = points.x.length ? "" : "(best nowhere)";
-      return { ...curveSeries(run, run.curves[0], member, ""), name: envelope.names[member], note: best, points, dash: "solid", width: 4 };
+      const curve = envelope.curves ? envelope.curves[member] : run.curves[0];
+      return { ...curveSeries(run, curve, member, ""), n: envelope.n, name: envelope.names[member] };
     });
-    const thin = envelope.runs.map((place, member) => {
-      const run = page.runs[place];
-      return { ...curveSeries(run, run.curves[0], member, ""), dash: "dot", width: 1.2 };
+    const series = members.map((one, member) => {
+      const points = envelopePoints(envelope.pieces, member, envelope.n);
+      return { ...one, note: points.x.length ? "" : "(best nowhere)", points, dash: "solid", width: 4 };
     });
+    const thin = members.map((one) => ({ ...one, dash: "dot", width: 1.2 }));
     new Chart(document.getElementById(`envelope-${number}`), "the best sigma by radius").show(series, page.start, thin);
   });
 }
