@@ -69,6 +69,12 @@ def test_the_answer_is_that_of_the_records(shown: Shown, runs: list[Run]) -> Non
         tiles = [" ".join(text.split()) for text in card.locator("li").all_inner_texts()]
         for tile, radius, count in zip(tiles, radii, counts, strict=True):
             assert tile.startswith(f"radius {radius:g} {percent(count, n)} {limits(count, n)} {count} of {n}")
+        promised = card.locator(".promise").first.inner_text()
+        assert promised.startswith(
+            f"{counts[2]} of {n} inputs; 95 % interval over the choice of inputs {limits(counts[2], n)}."
+        )
+        failed = int((table["status"] == "failed").sum())
+        assert re.findall(r"failed on (\d+)", card.inner_text()) == ([str(failed)] if failed else [])
         assert f"Average certified radius {floored(average_radius(table), 4)}" in card.inner_text()
         assert f"abstained on {(table['prediction'] == -1).sum()} of {n}" in card.inner_text()
     assert texts(shown.page, "#answer h3 .mark") == MARKS

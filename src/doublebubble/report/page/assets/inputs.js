@@ -121,12 +121,13 @@ class Inputs {
       this.select(at, true);
     };
     const marked = run.words[run.marks[at]];
+    const [label, predicted] = [className(run, run.label[at]), className(run, run.prediction[at])];
     const named = { type: "button", tabindex: number === this.state.focused ? 0 : -1, "data-number": number };
     const cells = [
       make("td", { class: "picture-column" }, thumbnail(run, at, "")),
       make("td", { class: "index-column" }, make("button", named, String(run.index[at]))),
-      make("td", { class: "label-column" }, className(run, run.label[at])),
-      make("td", { class: "prediction-column" }, className(run, run.prediction[at])),
+      make("td", { class: "label-column", title: label }, label),
+      make("td", { class: "prediction-column", title: predicted }, predicted),
       make("td", { class: "radius-column" }, radiusText(run.radius[at], 4), mark(marked)),
       make("td", { class: "plan-column" }, run.words[run.method[at]]),
       make("td", { class: "outcome-column" }, make("span", { class: outcome }, outcome)),
