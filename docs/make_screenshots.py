@@ -15,24 +15,24 @@ from playwright.sync_api import Page, sync_playwright
 from doublebubble.cli import app
 
 IMAGES = Path(__file__).parent / "images"
-_HEIGHTS = {1280: None, 390: 2600}
+_WIDTHS = (1280, 390)
 _COLOURS = 200
 
 
 def shoot(run: Path) -> None:
-    """Write the page to a temporary folder, photograph it at both widths, and keep the pictures small."""
+    """Write the page to a temporary folder, photograph all of it at both widths, and keep the pictures small."""
     program = os.environ.get("DOUBLEBUBBLE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page = Path(folder) / "report.html"
         app(["report", str(run), "--out", str(page)], standalone_mode=False)
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        for width, height in _HEIGHTS.items():
-            view = browser.new_page(viewport={"width": width, "height": height or 1500}, reduced_motion="reduce")
+        for width in _WIDTHS:
+            view = browser.new_page(viewport={"width": width, "height": 1500}, reduced_motion="reduce")
             view.goto(page.as_uri(), timeout=120_000)
             _select_a_drawn_input(view)
             view.wait_for_timeout(1500)
             target = IMAGES / f"page-{width}.png"
-            view.screenshot(path=target, full_page=height is None, timeout=120_000)
+            view.screenshot(path=target, full_page=True, timeout=120_000)
             with Image.open(target) as picture:
                 small = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
             small.save(target, optimize=True)

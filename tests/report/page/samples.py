@@ -16,6 +16,7 @@ from tests.runs.samples import certificate, spec
 NASTY = "<script>window.hacked=1</script>"
 CLASSES = ("aeroplane & <b>bird</b>", NASTY, "\u2028cat\u2029")
 SIZE = 40
+METHODS = ("cohen", "single", "boundary", "double", "dipole", "first_order")
 
 
 def sound(index: int, sigma: float) -> Certificate | Record:
@@ -71,3 +72,16 @@ def stored_paper(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(1
         for index in inputs:
             store.append(published(index, sigma))
     return read_run(path)
+
+
+def large(path: Path, sigma: float, size: int = 10_000) -> Run:
+    """A run of many inputs by six methods; nothing of it is on disk but what a test puts into its folder."""
+    one = stored(path, inputs=range(1)).records[0]
+    rng = np.random.default_rng(round(100 * sigma))
+    lengths = rng.permutation(1_500_000)[: 6 * size].reshape(size, 6) / 1e6
+    same = {"label": 1, "prediction": 1, "status": "certified", "counts": {"input": {0: 1234, 1: 5678, 2: 3088}}}
+    records = tuple(
+        one.model_copy(update={**same, "index": i, "radius": r[0], "radii": dict(zip(METHODS, r, strict=True))})
+        for i, r in enumerate(lengths.tolist())
+    )
+    return Run(path, spec(f"0:{size}", size=size, sigma=sigma), records, torn=False)

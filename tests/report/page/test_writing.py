@@ -14,7 +14,7 @@ from doublebubble.errors import RunError, SettingError
 from doublebubble.report.page import Look, page_text, write_page
 from doublebubble.runs.pictures import picture_path
 from doublebubble.runs.store import Run, RunStore, read_run
-from tests.report.page.samples import CLASSES, NASTY, stored, stored_paper
+from tests.report.page.samples import CLASSES, NASTY, large, stored, stored_paper
 from tests.runs.samples import spec
 
 
@@ -130,22 +130,6 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     names = [run["name"] for run in content["runs"]]
     assert len(set(names)) == 4
     assert names[2] == "c"
-
-
-METHODS = ("cohen", "single", "boundary", "double", "dipole", "first_order")
-
-
-def large(path: Path, sigma: float, size: int = 10_000) -> Run:
-    """A run of many inputs by six methods; nothing of it is on disk but what a test puts into its folder."""
-    one = stored(path, inputs=range(1)).records[0]
-    rng = np.random.default_rng(round(100 * sigma))
-    lengths = rng.permutation(1_500_000)[: 6 * size].reshape(size, 6) / 1e6
-    same = {"label": 1, "prediction": 1, "status": "certified", "counts": {"input": {0: 1234, 1: 5678, 2: 3088}}}
-    records = tuple(
-        one.model_copy(update={**same, "index": i, "radius": r[0], "radii": dict(zip(METHODS, r, strict=True))})
-        for i, r in enumerate(lengths.tolist())
-    )
-    return Run(path, spec(f"0:{size}", size=size, sigma=sigma), records, torn=False)
 
 
 def draw(run: Run, count: int, seed: int, edge: int = 500) -> None:
