@@ -1,7 +1,8 @@
 """What is drawn is what the lines hold, every line has a name inside the picture, and no two names meet."""
 
 import io
-from itertools import pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from PIL import Image
 from scipy.optimize import LinearConstraint, minimize
 
@@ -19,7 +21,7 @@ from doublebubble.report.measures import Estimate
 from doublebubble.types import Floats
 
 ENDS = Look("x", "y")
-BESIDE = Look("x", "y", names="beside", y_range=(0.0, 1.02), markers=False)
+BESIDE = Look("x", "y", names="beside", y_range=(0.0, 1.02), steps=True)
 
 
 def flat(label: str, height: float, dashes: str = "solid") -> Line:
@@ -65,12 +67,88 @@ def test_points_bands_and_names_at_the_ends(heights: tuple[float, ...]) -> None:
     }
     assert axes.get_xlim() == second.get_xlim()
     assert axes.get_ylim() == second.get_ylim()
-    for band, height in zip(axes.collections, heights, strict=True):
-        corners = np.asarray(band.get_paths()[0].vertices)
-        assert (np.min(corners[:, 1]), np.max(corners[:, 1])) == (height - 1, height + 1)
-        assert set(corners[:, 0]) == {1.0}  # none where there is no band
+    assert bars(axes) == [(1.0, height - 1, height + 1) for height in heights]  # none where there is no band
     boxes = names(axes, {line.label for line in lines})
     assert_apart_and_inside(figure, boxes)
+
+
+def bars(axes: Axes) -> list[tuple[float, float, float]]:
+    found = [
+        np.asarray(path.vertices)
+        for part in axes.collections
+        if part.get_label() == "_bar"
+        for path in part.get_paths()
+    ]
+    assert all(corners[0, 0] == corners[-1, 0] for corners in found)
+    return [(float(corners[0, 0]), float(corners[:, 1].min()), float(corners[:, 1].max())) for corners in found]
+
+
+def bands(axes: Axes) -> list[Floats]:
+    parts = [part for part in axes.collections if part.get_label() != "_bar"]
+    return [np.asarray(path.vertices, np.float64) for part in parts for path in part.get_paths()]
+
+
+@pytest.mark.parametrize("known", list(product([False, True], repeat=4)))
+def test_every_bound_is_seen_as_a_band_or_as_a_bar(known: tuple[bool, ...]) -> None:
+    points = {
+        float(k): Estimate(0.5, 0.2, 0.7 + 0.01 * k, 9) if has else Estimate(0.5, None, None, 3)
+        for k, has in enumerate(known)
+    }
+    figure = draw([[Panel("one", (Line("line", points, BLUE),))]], ENDS, "title", "caption")
+    (axes,) = figure.axes
+    alone = [k for k, has in enumerate(known) if has and not any(known[j] for j in (k - 1, k + 1) if 0 <= j < 4)]
+    assert bars(axes) == [(float(k), 0.2, 0.7 + 0.01 * k) for k in alone]
+    shaded = {float(x) for corners in bands(axes) if np.ptp(corners[:, 0]) > 0 for x in corners[:, 0]}
+    assert shaded == {float(k) for k, has in enumerate(known) if has} - set(map(float, alone))
+
+
+def test_lines_of_the_same_dashes_differ_in_their_markers_also_where_they_coincide() -> None:
+    lines = tuple(replace(falling(f"curve {k}", 0.8), marker=marker) for k, marker in enumerate("os^D"))
+    figure = draw([[Panel("one", lines)]], BESIDE, "title", "caption")
+    marks = [line for line in figure.axes[0].get_lines() if line.get_label() == "_marks"]
+    assert [line.get_marker() for line in marks] == list("os^D")
+    places = [np.asarray(line.get_xydata()) for line in marks]
+    xs = np.concatenate(places)[:, 0]
+    assert np.diff(np.sort(xs)).min() > 0.02
+    for x, y in np.concatenate(places).tolist():
+        assert y == next(found.value for right, found in lines[0].points.items() if right >= x)
+    pieces = {line.get_marker() for line in figure.axes[0].get_lines() if line.get_label() == "_piece"}
+    assert set("os^D") <= pieces
+
+
+@pytest.mark.parametrize(("name", "columns"), [("first order", 2), ("largest, approximate, sigma 0.25", 1)])
+def test_a_figure_is_as_wide_as_a_page_of_text_and_all_its_words_are_inside(name: str, columns: int) -> None:
+    title = "sigma 0.25, approximate gradient\nprotocol paper: as published, not guaranteed"
+    panel = Panel(title, tuple(falling(f"{name[:-1]}{k}", 0.3 + 0.05 * k) for k in range(7)))
+    caption = "Wide letters: MWMWMWMWMW WMWM. " + "Certified accuracy of each method by itself at 95 % level. " * 8
+    figure = draw([[panel] * 4, [panel] * 3], BESIDE, "Certified accuracy by method: tiny-imagenet", caption)
+    width, height = figure.get_size_inches() * figure.dpi
+    assert width <= 5.5 * figure.dpi
+    shown = [axes for axes in figure.axes if axes.axison]
+    assert len(shown) == 7
+    names(shown[0], {line.label for line in panel.lines})
+    assert len({round(axes.get_position().x0, 3) for axes in shown}) == columns
+    words = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    assert min(float(text.get_fontsize()) for text in words) >= 7
+    for text in words:
+        box = text.get_window_extent()
+        assert (box.x0 >= 0, box.y0 >= 0, box.x1 <= width, box.y1 <= height) == (True,) * 4, text
+    for axes in shown:
+        assert axes.get_window_extent().width >= 1.3 * figure.dpi
+    blocks = [axes.get_tightbbox() for axes in shown]
+    for a, b in combinations(blocks, 2):
+        assert a is not None
+        assert b is not None
+        assert not (a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1)
+
+
+def test_leaders_of_low_curves_start_apart() -> None:
+    lines = tuple(falling(f"curve {k}", 0.9, 0.05) for k in range(5))
+    figure = draw([[Panel("one", lines)]], BESIDE, "title", "caption")
+    starts = [line.get_xydata() for line in figure.axes[0].get_lines() if line.get_label() == "_leader"]
+    xs = np.sort([np.asarray(start)[0, 0] for start in starts])
+    assert len(xs) == 5
+    assert np.diff(xs).min() > 0.05
 
 
 @pytest.mark.parametrize("ends", [(0.5, 0.5, 0.5, 0.9, 0.9, 0.9), (0.3, 1.0), (0.7,), tuple(np.linspace(0.3, 0.9, 7))])

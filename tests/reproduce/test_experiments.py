@@ -50,15 +50,6 @@ def test_every_panel_table_and_caption_marks_what_is_not_guaranteed(found: dict[
             )
 
 
-@pytest.mark.parametrize("name", CERTIFYING)
-def test_under_sound_no_line_is_the_largest_of_several_radii(found: dict[str, Results], name: str) -> None:
-    for figure in found[name].figures:
-        for row in figure.panels:
-            for panel in row:
-                if "sound" in panel.title:
-                    assert not any("largest" in line.label for line in panel.lines)
-
-
 def frame(
     lab: InventedLaboratory, sigma: float, protocol: str, gradient: str, tail: str = ""
 ) -> dict[str, list[float]]:
@@ -72,10 +63,12 @@ def frame(
 
 @pytest.mark.parametrize("training", ["gaussian", "macer"])
 def test_certified_accuracy_and_macer(lab: InventedLaboratory, found: dict[str, Results], training: str) -> None:
-    name, column = ("certified-accuracy", 0) if training == "gaussian" else ("macer", 1)
-    figure = found[name].figures[0]
+    name = "certified-accuracy" if training == "gaussian" else "macer"
+    panels = found[name].figures[0].panels
     for row, protocol in enumerate(("paper", "sound")):
-        lines = {line.label: line for line in figure.panels[row][column].lines}
+        panel = panels[0][row] if training == "gaussian" else panels[row][1]
+        assert protocol in panel.title
+        lines = {line.label: line for line in panel.lines}
         word = "largest" if protocol == "paper" else "plan"
         assert len(lines) == 6
         for sigma in (0.5, 1.0):
@@ -87,6 +80,46 @@ def test_certified_accuracy_and_macer(lab: InventedLaboratory, found: dict[str, 
                 radii = frame(lab, sigma, protocol, gradient, "macer" if training == "macer" else "")[radius]
                 for x, point in lines[f"{label}, sigma {sigma:g}"].points.items():
                     assert point.value == sum(mine > 0 and mine >= x for mine in radii) / 25
+
+
+def test_under_sound_each_curve_is_of_its_own_radii_and_none_of_the_largest(
+    lab: InventedLaboratory, found: dict[str, Results]
+) -> None:
+    figure = found["certified-accuracy"].figures[1]
+    panels = [panel for row in figure.panels for panel in row if "sound" in panel.title]
+    keys = [(sigma, gradient) for sigma in (0.5, 1.0) for gradient in ("approximate", "full")]
+    for panel, (sigma, gradient) in zip(panels, keys, strict=True):
+        assert panel.title.startswith(f"sigma {sigma:g}, {gradient} gradient\n")
+        held = frame(lab, sigma, "sound", gradient)
+        columns = [column for column in held if column != "radius"]
+        largest = [max(radii) for radii in zip(*(held[column] for column in columns), strict=True)]
+        assert len(panel.lines) == 7
+        for line in panel.lines:
+            spoken = line.label.lower().replace(" ", "_")
+            mine = held["radius" if spoken == "reported" else f"radius_{spoken}"]
+            heights = {x: point.value for x, point in line.points.items()}
+            assert heights == {x: sum(radius >= max(x, 1e-9) for radius in mine) / 25 for x in heights}
+            assert set(mine) <= set(heights)
+            if spoken == "reported":
+                assert not set(largest) <= set(heights)
+
+
+@pytest.mark.parametrize("name", ["certified-accuracy", "macer"])
+def test_all_curves_of_a_figure_go_to_the_end_of_its_axis_and_there_to_0(found: dict[str, Results], name: str) -> None:
+    for figure in found[name].figures:
+        lines = [line for row in figure.panels for panel in row for line in panel.lines]
+        assert len({max(line.points) for line in lines}) == 1
+        assert {line.points[max(line.points)].value for line in lines} == {0.0}
+
+
+@pytest.mark.parametrize("name", [name for name in CERTIFYING if name != "timing"])
+def test_no_two_lines_of_a_panel_differ_in_colour_alone(found: dict[str, Results], name: str) -> None:
+    for figure in found[name].figures:
+        for row in figure.panels:
+            for panel in row:
+                looks = [(line.marker, line.dashes) for line in panel.lines]
+                assert all(marker for marker, _ in looks)
+                assert len(set(looks)) == len(looks)
 
 
 def test_gains_over_sigma_and_over_the_first_step(lab: InventedLaboratory, found: dict[str, Results]) -> None:
@@ -115,7 +148,7 @@ def test_the_timing_table_has_the_publications_columns(lab: InventedLaboratory, 
     ((_, table),) = found["timing"].tables
     approximate = ("single, approximate", "boundary, approximate", "double, approximate")
     full = ("single, full", "boundary, full", "double, full")
-    assert table.columns == ("data", "protocol", "Cohen", *approximate, *full)
+    assert table.columns == ("protocol", "data", "Cohen", *approximate, *full)
     assert "2 inputs in each run" in table.caption
     times = load_run(lab.out / "runs" / "digits-gaussian-0.5-sound-full-n100-2inputs-double")["seconds"]
     assert table.rows[1][-1] == f"{times.mean():.3g} s"

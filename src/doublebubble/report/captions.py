@@ -41,7 +41,7 @@ def _data(runs: Sequence[Run]) -> str:
     if specs:
         words.append(", ".join(dict.fromkeys(f"{spec.dataset} ({spec.split} split)" for spec in specs)))
     sizes = _values([len(run.records) for run in runs])
-    words.append(f"{sizes} {'input' if sizes == '1' else 'inputs'} in each run")
+    words.append(f"{sizes} {'input' if sizes == '1' else 'inputs'}{' in each run' if len(runs) > 1 else ''}")
     if specs:
         words.append(f"sigma {_values([spec.sigma for spec in specs])}")
     return "; ".join(words) + "."

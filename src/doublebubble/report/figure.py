@@ -1,7 +1,8 @@
 """Lines with bands in panels, as PDF and PNG: how every figure looks. Knows nothing of runs.
 
-Colours are those of Okabe and Ito and never the only difference; every line is named where it ends, and names keep
-their distance.
+Figures are as wide as the text of a page, so that they are printed as they are and no letter is smaller than 7 pt.
+Colours are those of Okabe and Ito; lines of one panel differ in their markers or dashes as well. Every line is named
+beside its panel, and names keep their distance.
 """
 
 import textwrap
@@ -23,8 +24,11 @@ PURPLE, SKY, BLACK = "#CC79A7", "#56B4E9", "#000000"
 SOLID, DASHED, DOTTED = "solid", (0, (5, 2)), (0, (1, 1.4))
 Dashes = str | tuple[float, tuple[float, ...]]
 _INK = "#333333"
-_PANEL = (3.1, 2.75)  # inches; names of lines and captions come on top
-_NAME_HEIGHT = 0.085  # of a panel, between the names of two lines
+_WIDTH, _ROW = 5.5, 1.85  # inches: of the figure, and of a row of panels with its title
+_SMALL, _LARGE = 7.0, 9.5  # points
+_NAME_HEIGHT = 0.087  # of a panel, between the names of two lines
+_SHORT = 12  # characters: if no name is longer, two panels stand side by side
+_MARKS = 3  # markers on a curve of steps
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Line:
     points: dict[float, Estimate]
     colour: str
     dashes: Dashes = SOLID
+    marker: str = ""
 
     def __post_init__(self) -> None:
         assert list(self.points) == sorted(self.points)
@@ -51,31 +56,37 @@ class Panel:
 
 @dataclass(frozen=True)
 class Look:
-    """What the axes of all panels have in common. `names` says where a line's name goes: at its end, or beside a
-    curve that falls from left to right, each name at a height of its own."""
+    """What the axes of all panels have in common.
+
+    `names` says where a line's name goes: at its end, or beside a curve that falls from left to right, each name at a
+    height of its own. With `steps` a value holds at its x and to the left of it, down to the x before; otherwise points
+    are joined.
+    """
 
     x: str
     y: str
     names: Literal["end", "beside"] = "end"
     log_x: bool = False
     y_range: tuple[float, float] | None = None
-    markers: bool = True
+    steps: bool = False
 
 
 def draw(panels: Sequence[Sequence[Panel]], look: Look, title: str, caption: str) -> "Figure":
-    """The figure of a grid of panels, rows first, with its caption below."""
+    """The figure of rows of panels, with its caption below.
+
+    Rows are broken after two panels, or after each one if names of lines are long. All panels have the same axes.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rows, columns = len(panels), max(len(row) for row in panels)
-    width = 1.2 + columns * (_PANEL[0] + 1.1)
-    text = textwrap.fill(caption, int(17.5 * width))
-    height = 0.8 + rows * _PANEL[1] + 0.135 * (text.count("\n") + 1)
-    figure = Figure(figsize=(width, height), layout="constrained")
+    rows, columns = _wrapped(panels)
+    text = textwrap.fill(caption, 106)
+    height = 0.5 + len(rows) * _ROW + 0.125 * (text.count("\n") + 1)
+    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     FigureCanvasAgg(figure)
-    grid = figure.subplots(rows, columns, squeeze=False)
-    x_range, y_range = _ranges([panel for row in panels for panel in row], look)
-    for number, row in enumerate(panels):
+    grid = figure.subplots(len(rows), columns, squeeze=False)
+    x_range, y_range = _ranges([panel for row in rows for panel in row], look)
+    for number, row in enumerate(rows):
         for column in range(columns):
             axes: Axes = grid[number][column]
             if column >= len(row):
@@ -83,12 +94,19 @@ def draw(panels: Sequence[Sequence[Panel]], look: Look, title: str, caption: str
                 continue
             _draw_panel(axes, row[column], look, x_range, y_range)
             if column == 0:
-                axes.set_ylabel(look.y)
-            if number == rows - 1:
-                axes.set_xlabel(look.x)
-    figure.suptitle(title, fontsize=11)
-    figure.supxlabel(text, fontsize=7.5, color=_INK, x=0.01, ha="left")
+                axes.set_ylabel(look.y, fontsize=_SMALL + 0.5)
+            if number == len(rows) - 1 or column >= len(rows[number + 1]):
+                axes.set_xlabel(look.x, fontsize=_SMALL + 0.5)
+    figure.suptitle(title, fontsize=_LARGE)
+    figure.supxlabel(text, fontsize=_SMALL, color=_INK, x=0.01, ha="left")
     return figure
+
+
+def _wrapped(panels: Sequence[Sequence[Panel]]) -> tuple[list[Sequence[Panel]], int]:
+    """The rows as they fit the width, and the number of columns."""
+    longest = max((len(line.label) for row in panels for panel in row for line in panel.lines), default=0)
+    columns = min(2 if longest <= _SHORT else 1, max(len(row) for row in panels))
+    return [row[k : k + columns] for row in panels for k in range(0, len(row), columns)], columns
 
 
 def save(figure: "Figure", stem: Path) -> tuple[Path, Path]:
@@ -98,7 +116,7 @@ def save(figure: "Figure", stem: Path) -> tuple[Path, Path]:
     stem.parent.mkdir(parents=True, exist_ok=True)
     png, pdf = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".pdf")
     with matplotlib.rc_context({"pdf.fonttype": 42}):
-        figure.savefig(png, dpi=160, metadata={"Software": None})
+        figure.savefig(png, dpi=200, metadata={"Software": None})
         figure.savefig(pdf, metadata={"CreationDate": None})
     return png, pdf
 
@@ -124,8 +142,8 @@ def _ranges(panels: Sequence[Panel], look: Look) -> tuple[tuple[float, float], t
 def _draw_panel(
     axes: "Axes", panel: Panel, look: Look, x_range: tuple[float, float], y_range: tuple[float, float]
 ) -> None:
-    axes.set_title(panel.title, fontsize=8.5)
-    axes.tick_params(labelsize=8)
+    axes.set_title(panel.title, fontsize=_SMALL + 0.5, loc="left")
+    axes.tick_params(labelsize=_SMALL)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     if look.log_x:
@@ -134,31 +152,63 @@ def _draw_panel(
     axes.set_ylim(*y_range)
     drawn = [line for line in panel.lines if line.points]
     if not drawn:
-        axes.text(0.5, 0.5, panel.empty, transform=axes.transAxes, ha="center", va="center", fontsize=8, color=_INK)
+        axes.text(
+            0.5, 0.5, panel.empty, transform=axes.transAxes, ha="center", va="center", fontsize=_SMALL, color=_INK
+        )
         return
-    widths = np.linspace(1.2 + 0.25 * (len(drawn) - 1), 1.2, len(drawn))  # lines that coincide show as stripes
-    for line, width in zip(drawn, widths, strict=True):
-        _draw_line(axes, line, look.markers, float(width), shade=min(0.15, 0.35 / len(drawn)))
+    shade = min(0.15, 0.35 / len(drawn))
+    for number, line in enumerate(drawn):
+        more = 0.25 * (len(drawn) - 1 - number)  # lines that coincide show as stripes, and their markers as rings
+        _draw_band(axes, line, look.steps, shade)
+        _draw_line(axes, line, look.steps, 1.2 + more, 3 + more)
+        if look.steps and line.marker:
+            _draw_marks(axes, line, x_range, number / len(drawn))
     place = _beside if look.names == "beside" else _ends
     for line, (x, y), height in place(drawn, y_range):
         _name(axes, line, x, y, height)
 
 
-def _draw_line(axes: "Axes", line: Line, markers: bool, width: float, shade: float) -> None:
+def _draw_band(axes: "Axes", line: Line, steps: bool, shade: float) -> None:
+    """The band, and an error bar at a point whose neighbours have none, since a band is as wide as it is shared."""
     xs, found = list(line.points), list(line.points.values())
     low = np.array([np.nan if point.low is None else point.low for point in found])
     high = np.array([np.nan if point.high is None else point.high for point in found])
-    axes.fill_between(xs, low, high, color=line.colour, alpha=shade, linewidth=0)
+    axes.fill_between(xs, low, high, color=line.colour, alpha=shade, linewidth=0, step="pre" if steps else None)
+    known = np.concatenate([[False], np.isfinite(low) & np.isfinite(high), [False]])
+    alone = known[1:-1] & ~known[:-2] & ~known[2:]
+    axes.vlines(np.array(xs)[alone], low[alone], high[alone], color=line.colour, linewidth=0.9, label="_bar")
+
+
+def _draw_line(axes: "Axes", line: Line, steps: bool, width: float, size: float) -> None:
     axes.plot(
-        xs,
-        [point.value for point in found],
+        list(line.points),
+        [point.value for point in line.points.values()],
         color=line.colour,
         linestyle=line.dashes,
         linewidth=width,
-        marker="o" if markers else None,
-        markersize=3,
+        drawstyle="steps-pre" if steps else "default",
+        marker="" if steps else line.marker,
+        markersize=size,
         label=line.label,
     )
+
+
+def _draw_marks(axes: "Axes", line: Line, x_range: tuple[float, float], shift: float) -> None:
+    """Markers on a curve of steps as far as it is above 0, shifted so that those of curves that coincide alternate."""
+    wanted = np.linspace(*x_range, _MARKS, endpoint=False) + (shift + 0.1) * (x_range[1] - x_range[0]) / _MARKS
+    marks = [float(x) for x in wanted if x <= _last_above(line)] or [x_range[0]]
+    heights = [_step(line, x) for x in marks]
+    axes.plot(marks, heights, color=line.colour, ls="", marker=line.marker, ms=3.5, label="_marks", clip_on=False)
+
+
+def _last_above(line: Line) -> float:
+    """The last x at which the line is above 0."""
+    return max((x for x, found in line.points.items() if found.value > 0), default=0.0)
+
+
+def _step(line: Line, x: float) -> float:
+    """The height at x of a line of steps."""
+    return next(found.value for right, found in line.points.items() if right >= x)
 
 
 Placed = list[tuple[Line, tuple[float, float], float]]
@@ -177,24 +227,25 @@ def _ends(lines: Sequence[Line], y_range: tuple[float, float]) -> Placed:
 
 def _beside(lines: Sequence[Line], y_range: tuple[float, float]) -> Placed:
     """Names one below the other, those of curves that end first on top, where no longer curve is in the way."""
-    reach = [max((x for x, found in line.points.items() if found.value > 0), default=0.0) for line in lines]
-    order = np.argsort(reach, kind="stable")
+    order = np.argsort([_last_above(line) for line in lines], kind="stable")
     top = max(found.value for line in lines for found in line.points.values())
     ceiling = (top - y_range[0]) / (y_range[1] - y_range[0])
     least = 0.12 + _NAME_HEIGHT * (len(lines) - 1)
     heights = np.linspace(max(0.92 * ceiling, least), 0.12, len(lines)) if len(lines) > 1 else np.array([0.6 * ceiling])
     placed: Placed = []
-    for k, height in zip(order, heights, strict=True):
+    for rank, (k, height) in enumerate(zip(order, heights, strict=True), start=1):
         level = y_range[0] + float(height) * (y_range[1] - y_range[0])
-        placed.append((lines[k], _crossing(lines[k], level), float(height)))
+        placed.append((lines[k], _crossing(lines[k], level, rank / (len(lines) + 1)), float(height)))
     return placed
 
 
-def _crossing(line: Line, level: float) -> tuple[float, float]:
-    """The last point of the line that is at least as high as the level; its first point if there is none."""
-    above = [x for x, found in line.points.items() if found.value >= level]
-    x = above[-1] if above else next(iter(line.points))
-    return (x, min(level, line.points[x].value))
+def _crossing(line: Line, level: float, part: float) -> tuple[float, float]:
+    """The last point of the steps that is as high as the level; if none is, the point that part of the way to 0."""
+    xs = [x for x, found in line.points.items() if found.value >= level]
+    if xs:
+        return xs[-1], level
+    x = part * _last_above(line)
+    return x, _step(line, x)
 
 
 def spread(wanted: np.ndarray[tuple[int, ...], np.dtype[np.float64]], gap: float) -> list[float]:
@@ -218,8 +269,24 @@ def spread(wanted: np.ndarray[tuple[int, ...], np.dtype[np.float64]], gap: float
 def _name(axes: "Axes", line: Line, x: float, y: float, height: float) -> None:
     """The line's name right of the panel beside a piece of the line, and a thin grey leader from the point to it."""
     start = axes.transLimits.transform(axes.transScale.transform((x, y)))
-    leader, piece = ([start[0], 1.02], [start[1], height]), ([1.02, 1.10], [height, height])
+    grid = axes.get_gridspec()
+    long = 0.1 * (grid.ncols if grid is not None else 1)
+    left, middle, right = 1.02, 1.02 + long / 2, 1.02 + long
     beyond = axes.transAxes
-    axes.plot(*leader, color="#999999", lw=0.5, transform=beyond, clip_on=False, label="_leader")
-    axes.plot(*piece, color=line.colour, ls=line.dashes, lw=1.6, transform=beyond, clip_on=False, label="_piece")
-    axes.text(1.115, height, line.label, fontsize=7.5, color=_INK, va="center", transform=beyond, clip_on=False)
+    axes.plot(
+        [start[0], left], [start[1], height], color="#999999", lw=0.5, transform=beyond, clip_on=False, label="_leader"
+    )
+    for xs, dashes, marker in (([left, right], line.dashes, ""), ([middle], "", line.marker)):
+        axes.plot(
+            xs,
+            [height] * len(xs),
+            color=line.colour,
+            linestyle=dashes,
+            marker=marker,
+            linewidth=1.4,
+            markersize=3.5,
+            transform=beyond,
+            clip_on=False,
+            label="_piece",
+        )
+    axes.text(right + 0.02, height, line.label, fontsize=_SMALL, color=_INK, va="center", transform=beyond)

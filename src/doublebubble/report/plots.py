@@ -4,10 +4,10 @@
 the radius of the plan that was fixed before the certify draws; the largest radius of several methods is never drawn.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from doublebubble.report.captions import BANDS, provenance
@@ -57,10 +57,18 @@ COLOURS: dict[str, str] = {
     "dipole": SKY,
     REPORTED: BLACK,
 }
-BY_GRADIENT: dict[str, tuple[str, Dashes]] = {"approximate": (GREEN, DASHED), "full": (VERMILION, SOLID)}
-_STEPS = 300
+MARKERS: dict[str, str] = {
+    "cohen": "o",
+    "single": "s",
+    "boundary": "^",
+    "double": "D",
+    "first_order": "v",
+    "dipole": "P",
+    REPORTED: "X",
+}
+BY_GRADIENT: dict[str, Dashes] = {"approximate": DASHED, "full": SOLID}
 ACCURACY = Look(
-    "radius (L2, in units of the input)", "certified accuracy", names="beside", y_range=(0.0, 1.02), markers=False
+    "radius (L2, in units of the input)", "certified accuracy", names="beside", y_range=(0.0, 1.02), steps=True
 )
 BY_RADIUS = Look("Cohen's radius r (L2, in units of the input)", "median gain over Cohen (%)")
 WINNERS = Look("noise sigma (in units of the input)", "proportion of inputs", y_range=(0.0, 1.02))
@@ -73,38 +81,50 @@ def run_figure(run: Run, title: str) -> "Figure":
     words = f"{provenance([run])} {BANDS}"
     table = frame(run)
     known = run.spec if isinstance(run.spec, RunSpec) else None
-    line = accuracy_line(table, f"sigma {known.sigma:g}" if known else "imported", BLUE, SOLID, reach([table]))
+    label = f"sigma {known.sigma:g}" if known else "imported"
+    line = accuracy_line(table, Series(label, BLUE), reach([table]))
     name = f"protocol {protocol_name(known.config.protocol)}" if known else "imported"
     return draw([[Panel(name, (line,))]], ACCURACY, title, words)
 
 
-def reach(tables: Sequence[pd.DataFrame]) -> float:
-    """How far an axis of radii must go to show these runs whole."""
-    return max(0.1, *(1.03 * float(table["radius"].max()) for table in tables))
+@dataclass(frozen=True)
+class Series:
+    """The name of a curve of certified accuracy, its looks, and whose radii it shows."""
+
+    label: str
+    colour: str
+    dashes: Dashes = SOLID
+    marker: str = ""
+    method: str = REPORTED
 
 
-def accuracy_line(
-    table: pd.DataFrame, label: str, colour: str, dashes: Dashes, to: float, method: str = REPORTED
-) -> Line:
-    """Certified accuracy over radius with Clopper-Pearson bands, of the radii reported or of one method's."""
-    shown = table if method == REPORTED else method_view(table, method)
-    radii = sorted({*np.linspace(0.0, to, _STEPS).tolist(), *(radius for radius in RADII if radius <= to)})
-    points = certified_accuracy(shown, radii)
+def reach(tables: Iterable[pd.DataFrame], methods: Sequence[str] = (REPORTED,)) -> float:
+    """How far the axis of radii of a figure must go to show these methods of these runs down to 0."""
+    return max(0.1, *(1.03 * float(radii_of(table, method).max()) for table in tables for method in methods))
+
+
+def accuracy_line(table: pd.DataFrame, series: Series, to: float) -> Line:
+    """Certified accuracy over radius with Clopper-Pearson bands, of the radii reported or of one method's.
+
+    A point at every radius of a record: the proportion changes right of these radii and nowhere else, so that drawn as
+    steps the curve is certified accuracy at every radius.
+    """
+    shown = table if series.method == REPORTED else method_view(table, series.method)
+    held = {radius for radius in shown["radius"].tolist() if radius < to}
+    points = certified_accuracy(shown, sorted({0.0, to, *held, *(radius for radius in RADII if radius < to)}))
     found = {point.radius: Estimate(point.accuracy, point.low, point.high, point.n) for point in points}
-    return Line(label, found, colour, dashes)
+    return Line(series.label, found, series.colour, series.dashes, series.marker)
 
 
 def method_lines(table: pd.DataFrame, methods: Sequence[str], to: float) -> tuple[Line, ...]:
     """Certified accuracy of each method by itself."""
-    return tuple(accuracy_line(table, spoken(m), COLOURS[m], _dashes(m), to, m) for m in methods)
+    looks = (Series(spoken(m), COLOURS[m], _dashes(m), MARKERS[m], m) for m in methods)
+    return tuple(accuracy_line(table, series, to) for series in looks)
 
 
 def radius_lines(table: pd.DataFrame, methods: Sequence[str], gradient: str, centres: Sequence[float]) -> list[Line]:
     """The median gain over Cohen against Cohen's radius, over r +- 0.075, with bands between order statistics."""
-    return [
-        Line(_with(m, gradient), improvement_by_radius(table, m, centres), COLOURS[m], BY_GRADIENT[gradient][1])
-        for m in methods
-    ]
+    return [_method_line(m, gradient, improvement_by_radius(table, m, centres)) for m in methods]
 
 
 def window_centres(tables: Sequence[pd.DataFrame]) -> list[float]:
@@ -122,6 +142,7 @@ def winner_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str])
             {sigma: shares[method] for sigma, shares in found.items() if method in shares},
             COLOURS[method],
             _dashes(method),
+            MARKERS[method],
         )
         for method in methods
     )
@@ -147,8 +168,13 @@ def _gain_lines(
     for method in methods:
         found = {x: measure(table, method) for x, table in sorted(tables.items())}
         points = {x: gain for x, gain in found.items() if gain is not None}
-        lines.append(Line(_with(method, gradient), points, COLOURS[method], BY_GRADIENT[gradient][1]))
+        lines.append(_method_line(method, gradient, points))
     return lines
+
+
+def _method_line(method: str, gradient: str, points: dict[float, Estimate]) -> Line:
+    """Colour and marker by method, dashes by gradient."""
+    return Line(_with(method, gradient), points, COLOURS[method], BY_GRADIENT[gradient], MARKERS[method])
 
 
 def spoken(method: str) -> str:

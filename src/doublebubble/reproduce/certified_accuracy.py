@@ -7,30 +7,35 @@ then every method by itself. `sound` shows, in place of the largest, the plan th
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Panel
 from doublebubble.report.measures import REPORTED
-from doublebubble.report.plots import ACCURACY, method_lines, reach
+from doublebubble.report.plots import ACCURACY, method_lines
 from doublebubble.report.tables import panel_table, share
-from doublebubble.reproduce.curves import PROTOCOLS, average_table, best_panel, gather
+from doublebubble.reproduce.curves import average_table, best_panel, furthest, gather
 from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.runs.statistics import RADII
 from doublebubble.runs.store import Run
 
 SOURCE = "The publication's figure of certified accuracy over radius (Section 5), for each data set."
+_BEST = "Certified accuracy: the proportion of inputs that are right and certified at least so far."
+_BY_METHOD = "Certified accuracy of each method by itself: inputs that are right and certified at least so far."
 
 
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     studies = lab.available(tuple(study.dataset for study in lab.scale.studies))
     every: list[Run] = []
-    best: list[list[Panel]] = [[] for _ in PROTOCOLS]
+    best: list[tuple[Panel, ...]] = []
     figures: list[Figure] = []
     for study in studies:
         found = gather(lab, study, study.curves)
+        to = furthest(found)
+        best.append(tuple(best_panel(study.dataset, protocol, tables, to) for protocol, tables in found.frames.items()))
+        title = f"Certified accuracy: {study.dataset}"
+        caption = captioned(_BEST, found.runs)
+        figures.append(Figure(f"certified-accuracy-{study.dataset}", title, (best[-1],), ACCURACY, caption))
         rows = []
-        for row, (protocol, tables) in zip(best, found.frames.items(), strict=True):
-            row.append(best_panel(study.dataset, protocol, tables))
+        for protocol, tables in found.frames.items():
             methods = METHODS[protocol] if protocol == "paper" else (*METHODS[protocol], REPORTED)
-            to = reach(list(tables.values()))
             rows.append(
                 tuple(
                     Panel(
@@ -41,18 +46,15 @@ def run(lab: Laboratory) -> Results:
                     for gradient in GRADIENTS
                 )
             )
-        what = "Certified accuracy of each method by itself: inputs that are right and certified at least so far."
         title = f"Certified accuracy by method: {study.dataset}"
-        figures.append(Figure(f"by-method-{study.dataset}", title, tuple(rows), ACCURACY, captioned(what, found.runs)))
+        caption = captioned(_BY_METHOD, found.runs)
+        figures.append(Figure(f"by-method-{study.dataset}", title, tuple(rows), ACCURACY, caption))
         every += found.runs
-    what = "Certified accuracy: the proportion of inputs that are right and certified at least so far."
-    caption = captioned(what, every)
-    panels = tuple(tuple(row) for row in best)
     return Results(
         SOURCE,
-        (Figure("certified-accuracy", "Certified accuracy", panels, ACCURACY, caption), *figures),
+        tuple(figures),
         (
-            ("certified-accuracy", panel_table(panels, RADII, "r", share, caption)),
+            ("certified-accuracy", panel_table(best, RADII, "r", share, captioned(_BEST, every))),
             ("average-radius", average_table(every)),
         ),
     )

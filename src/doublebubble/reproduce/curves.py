@@ -8,7 +8,7 @@ import pandas as pd
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Line, Panel
 from doublebubble.report.measures import REPORTED, mean_radius, method_view
-from doublebubble.report.plots import accuracy_line, reach, spoken
+from doublebubble.report.plots import Series, accuracy_line, reach, spoken
 from doublebubble.report.tables import EMPTY, Table
 from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory, Wanted
 from doublebubble.reproduce.results import captioned
@@ -49,26 +49,34 @@ def gather(lab: Laboratory, study: Study, sigmas: Sequence[float], training: Tra
     )
 
 
-def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame]) -> Panel:
-    """Cohen's radius, and the radius reported under each gradient: colours by those, dashes by sigma.
+def furthest(*found: Gathered) -> float:
+    """How far the axis of radii goes that all panels of a figure share: far enough for every method of every run."""
+    return max(
+        reach(frames.values(), (*METHODS[protocol], REPORTED))
+        for gathered in found
+        for protocol, frames in gathered.frames.items()
+    )
+
+
+def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame], to: float) -> Panel:
+    """Cohen's radius, and the radius reported under each gradient: colours and markers by those, dashes by sigma.
 
     Cohen's is taken from the runs with approximate gradients, where votes are those of the classifier as it is. What is
     reported is under `paper` the largest radius, under `sound` that of the plan.
     """
     word = "largest" if protocol == "paper" else "plan"
-    to = reach(list(tables.values()))
     lines: list[Line] = []
     sigmas = sorted({sigma for sigma, _ in tables})
     for sigma in sigmas:
         dashes = SOLID if sigma == sigmas[-1] else DASHED
         parts = (
-            ("Cohen", BLUE, "approximate", "cohen"),
-            (f"{word}, approximate", GREEN, "approximate", REPORTED),
-            (f"{word}, full", VERMILION, "full", REPORTED),
+            ("Cohen", BLUE, "o", "approximate", "cohen"),
+            (f"{word}, approximate", GREEN, "D", "approximate", REPORTED),
+            (f"{word}, full", VERMILION, "^", "full", REPORTED),
         )
-        for label, colour, gradient, method in parts:
-            name = f"{label}, sigma {sigma:g}"
-            lines.append(accuracy_line(tables[sigma, gradient], name, colour, dashes, to, method))
+        for label, colour, marker, gradient, method in parts:
+            series = Series(f"{label}, sigma {sigma:g}", colour, dashes, marker, method)
+            lines.append(accuracy_line(tables[sigma, gradient], series, to))
     return Panel(f"{title}\nprotocol {protocol_name(protocol)}", tuple(lines))
 
 
@@ -87,7 +95,8 @@ def average_table(runs: Sequence[Run], first: Mapping[str, str] | None = None) -
             cells += [EMPTY if published is None else f"{published.value:.4f}"]
             cells += [f"{average_radius(table if method == REPORTED else method_view(table, method)):.4f}"]
             more = [first[run.path.name]] if first is not None else []
-            rows.append((*more, protocol_name(spec.config.protocol), *cells))
+            rows.append((protocol_name(spec.config.protocol), *more, *cells))
     what = "Average certified radii. The publication averages over correctly predicted inputs only."
-    columns = ("protocol", "data", "sigma", "gradient", "method", "mean radius, correct inputs", "mean radius, all")
-    return Table(captioned(what, runs, bands=""), (*(["training"] if first is not None else []), *columns), tuple(rows))
+    columns = ("data", "sigma", "gradient", "method", "mean radius, correct inputs", "mean radius, all")
+    names = ("protocol", *(["training"] if first is not None else []), *columns)
+    return Table(captioned(what, runs, bands=""), names, tuple(rows), grouped=True)

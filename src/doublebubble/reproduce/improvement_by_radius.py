@@ -30,8 +30,8 @@ def run(lab: Laboratory) -> Results:
     for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
         found = gather(lab, study, study.curves)
         rows = []
+        centres = window_centres([table for frames in found.frames.values() for table in frames.values()])
         for protocol, frames in found.frames.items():
-            centres = window_centres(list(frames.values()))
             panels = []
             for sigma in study.curves:
                 lines: list[Line] = []
@@ -42,8 +42,8 @@ def run(lab: Laboratory) -> Results:
         title = f"Gain over Cohen by radius: {study.dataset}"
         caption = captioned(_WHAT, found.runs)
         figures.append(Figure(f"improvement-by-radius-{study.dataset}", title, tuple(rows), BY_RADIUS, caption))
-        centres = sorted({x for row in rows for panel in row for line in panel.lines for x in line.points})
-        chosen = centres[:: max(1, -(-len(centres) // _COLUMNS))]
+        filled = sorted({x for row in rows for panel in row for line in panel.lines for x in line.points})
+        chosen = filled[:: max(1, -(-len(filled) // _COLUMNS))]
         tables.append((f"improvement-by-radius-{study.dataset}", panel_table(rows, chosen, "r", percent, caption)))
     return Results(SOURCE, tuple(figures), tuple(tables))
 

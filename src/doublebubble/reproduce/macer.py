@@ -3,7 +3,7 @@
 from doublebubble.report.figure import Panel
 from doublebubble.report.plots import ACCURACY
 from doublebubble.report.tables import panel_table, share
-from doublebubble.reproduce.curves import average_table, best_panel, gather
+from doublebubble.reproduce.curves import average_table, best_panel, furthest, gather
 from doublebubble.reproduce.laboratory import Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.runs.statistics import RADII
@@ -20,13 +20,14 @@ def run(lab: Laboratory) -> Results:
     found: list[Run] = []
     by_training: dict[str, str] = {}
     columns: list[tuple[Panel, ...]] = []
-    for training, title in _TRAININGS:
-        gathered = gather(lab, study, study.curves, training)
+    trained = {title: gather(lab, study, study.curves, training) for training, title in _TRAININGS}
+    to = furthest(*trained.values())
+    for title, gathered in trained.items():
         found += gathered.runs
         by_training |= {run.path.name: title for run in gathered.runs}
         columns.append(
             tuple(
-                best_panel(f"{study.dataset}, {title}", protocol, tables)
+                best_panel(f"{study.dataset}, {title}", protocol, tables, to)
                 for protocol, tables in gathered.frames.items()
             )
         )

@@ -42,7 +42,7 @@ def run(lab: Laboratory) -> Results:
         title = f"Gain over Cohen by first step: {study.dataset}"
         figures.append(Figure(f"step-size-{study.dataset}", title, ((panel,),), BY_STEP, caption))
         columns = ("protocol", "gradient", "method", "first step", "mean gain, correct inputs", "mean gain, all inputs")
-        tables.append((f"step-size-{study.dataset}", Table(caption, columns, tuple(rows))))
+        tables.append((f"step-size-{study.dataset}", Table(caption, columns, tuple(rows), grouped=True)))
     return Results(SOURCE, tuple(figures), tuple(tables))
 
 

@@ -27,7 +27,7 @@ _COLUMNS: tuple[tuple[str, Method, GradientKind], ...] = (
 def run(lab: Laboratory) -> Results:
     """Certify with each method alone, then average the times."""
     scale = lab.scale
-    rows, every = [], list[Run]()
+    rows, every = list[tuple[str, ...]](), list[Run]()
     for study in lab.available(tuple(study.dataset for study in scale.studies)):
         timed = replace(study, n=scale.timing_n, inputs=scale.timing_inputs)
         for protocol in PROTOCOLS:
@@ -37,9 +37,10 @@ def run(lab: Laboratory) -> Results:
                 every.append(found)
                 mean = mean_seconds(frame(found))
                 cells.append(EMPTY if mean is None else seconds(mean))
-            rows.append((study.dataset, protocol_name(protocol), *cells))
+            rows.append((protocol_name(protocol), study.dataset, *cells))
     devices = ", ".join(sorted({run.spec.device for run in every if isinstance(run.spec, RunSpec)}))
     what = f"Mean wall-clock seconds for one input, on {devices}; inputs left at once for their wrong class excepted."
     caption = captioned(what, every, "In brackets: 95 % over inputs (Student); none below 6 inputs.")
-    columns = ("data", "protocol", *(name for name, _, _ in _COLUMNS))
-    return Results(SOURCE, tables=(("timing", Table(caption, columns, tuple(rows))),))
+    columns = ("protocol", "data", *(name for name, _, _ in _COLUMNS))
+    rows.sort(key=lambda row: row[0])
+    return Results(SOURCE, tables=(("timing", Table(caption, columns, tuple(rows), grouped=True)),))
