@@ -136,7 +136,7 @@ def _width(table: Table, stacked: bool) -> int:
     """About how many characters wide the table is."""
     columns = range(1 if table.grouped else 0, len(table.columns))
     cells = [_cells(table, k) if stacked else [row[k] for row in table.rows] for k in columns]
-    return sum(2 + max(10, *(len(cell) for cell in column)) for column in cells)
+    return sum(2 + max([10, *(len(cell) for cell in column)]) for column in cells)
 
 
 def _cells(table: Table, column: int) -> list[str]:
