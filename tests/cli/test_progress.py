@@ -24,6 +24,24 @@ def test_a_terminal_shows_loss_accuracy_and_time_left() -> None:
     assert "left" in shown
 
 
+def test_a_long_epoch_tells_a_line_a_minute_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    plain = io.StringIO()
+    with training_progress(Console(file=plain, width=160), epochs=3) as observer:
+        observer.started(epochs_done=1, steps_per_epoch=5)
+        for step in range(1, 6):
+            now = 1000.0 + 40 * step
+            observer.stepped(2, 1 / step)
+        observer.finished_epoch(EpochMetrics(2, 0.5, 0.625, 0.875, 0.001, 200.0))
+    assert plain.getvalue().splitlines() == [
+        "going on after epoch 1/3",
+        "epoch 2/3, step 2/5: loss 0.5000, 0:05:20 left",
+        "epoch 2/3, step 4/5: loss 0.2500, 0:04:00 left",
+        "epoch 2/3: loss 0.5000, training accuracy 0.6250, noisy accuracy 0.8750, 200 s, 0:03:20 left",
+    ]
+
+
 def test_a_terminal_shows_bytes() -> None:
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=160, highlight=False)

@@ -20,6 +20,7 @@ from rich.progress import (
 from doublebubble.training import EpochMetrics, Observer
 
 _SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_STEPS = 60.0
 
 
 def epoch_line(metrics: EpochMetrics, epochs: int) -> str:
@@ -32,21 +33,35 @@ def epoch_line(metrics: EpochMetrics, epochs: int) -> str:
 
 
 class _PlainLines:
+    """A line an epoch, and one a minute within an epoch that takes longer."""
+
     def __init__(self, console: Console, epochs: int) -> None:
-        self._console, self._epochs, self._done_before, self._began = console, epochs, 0, 0.0
+        self._console, self._epochs = console, epochs
+        self._steps, self._done, self._done_before = 0, 0, 0
+        self._began = self._last = 0.0
 
     def started(self, epochs_done: int, steps_per_epoch: int) -> None:
-        self._done_before, self._began = epochs_done, time.monotonic()
+        self._steps, self._done = steps_per_epoch, epochs_done * steps_per_epoch
+        self._done_before, self._began = self._done, time.monotonic()
+        self._last = self._began
         if epochs_done:
             self._console.print(f"going on after epoch {epochs_done}/{self._epochs}")
 
     def stepped(self, epoch: int, loss: float) -> None:
-        """A line a step would be too many."""
+        self._done += 1
+        step = self._done - (epoch - 1) * self._steps
+        if time.monotonic() - self._last >= _SECONDS_BETWEEN_STEPS and step < self._steps:
+            self._line(f"epoch {epoch}/{self._epochs}, step {step}/{self._steps}: loss {loss:.4f}")
 
     def finished_epoch(self, metrics: EpochMetrics) -> None:
-        pace = (time.monotonic() - self._began) / (metrics.epoch - self._done_before)
-        left = timedelta(seconds=round(pace * (self._epochs - metrics.epoch)))
-        self._console.print(f"{epoch_line(metrics, self._epochs)}, {left} left")
+        self._done = metrics.epoch * self._steps
+        self._line(epoch_line(metrics, self._epochs))
+
+    def _line(self, words: str) -> None:
+        self._last = time.monotonic()
+        pace = (self._last - self._began) / (self._done - self._done_before)
+        left = timedelta(seconds=round(pace * (self._epochs * self._steps - self._done)))
+        self._console.print(f"{words}, {left} left")
 
 
 class _LiveBar:
