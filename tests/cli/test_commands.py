@@ -24,7 +24,14 @@ def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    "arguments", [("nonsense",), ("train",), ("train", "--sigma", "x", "--out", "y"), ("data", "verify", "imagenet")]
+    "arguments",
+    [
+        ("nonsense",),
+        ("train",),
+        ("train", "--sigma", "x", "--out", "y"),
+        ("train", "--sigma", "0.5", "--out", "y", "--device", "tpu"),
+        ("data", "verify", "imagenet"),
+    ],
 )
 def test_wrong_use_exits_2(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
     code, out, err = call(capsys, *arguments)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from doublebubble.data import Dataset, load_dataset
 from doublebubble.errors import ModelError, RunError
@@ -221,3 +224,25 @@ def test_the_published_recipe_starts_on_a_folder_in_tiny_imagenets_layout(tmp_pa
     assert card.arch == "resnet18-tiny"
     assert card.shape == (3, 64, 64)
     assert model(load_dataset("tiny-imagenet", "test", tmp_path).inputs()).shape == (4, 4)
+
+
+class WithoutFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """A device that, like Apple's, has no float64."""
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., object],
+        types: object,
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, torch.Tensor) and leaf.dtype == torch.float64:
+                raise AssertionError(f"{func}: float64 is not there")
+        return result
+
+
+def test_gaussian_training_needs_no_float64(tmp_path: Path, digits: Dataset) -> None:
+    with WithoutFloat64():  # type: ignore[no-untyped-call]
+        train(settings(epochs=1), digits, tmp_path, Silent())

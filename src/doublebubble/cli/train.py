@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from doublebubble.cli.opening import chosen_device
+
 _RECIPE = "Recipe (default: as published for the data set and method)"
 
 
@@ -16,7 +18,7 @@ def train(
     method: Annotated[str, typer.Option(help="gaussian or macer.")] = "gaussian",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     resume: Annotated[bool, typer.Option(help="Go on where an interrupted run stopped, or begin again.")] = True,
-    device: Annotated[str | None, typer.Option(help="cpu or cuda (default: cuda if there is one).")] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda or mps; auto takes a GPU if there is one.")] = "auto",
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
     arch: Annotated[str | None, typer.Option(help="Architecture.", rich_help_panel=_RECIPE)] = None,
     epochs: Annotated[int | None, typer.Option(rich_help_panel=_RECIPE)] = None,
@@ -50,7 +52,7 @@ def train(
     from doublebubble.cli.progress import training_progress
     from doublebubble.data import load_dataset
     from doublebubble.models.checkpoints import CARD
-    from doublebubble.training import accuracies_on_test, default_device, preset
+    from doublebubble.training import accuracies_on_test, preset
     from doublebubble.training import train as run
 
     settings = preset(
@@ -70,7 +72,7 @@ def train(
         augment=augment,
         holdout=holdout,
         seed=seed,
-        device=device or default_device(),
+        device=chosen_device(device),
         draws=draws,
         lam=lam,
         gamma=gamma,

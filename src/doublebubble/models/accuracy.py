@@ -23,4 +23,4 @@ def predictions(model: nn.Module, inputs: Tensor, sigma: float, stream: Stream, 
 
 def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor, sigma: float, stream: Stream) -> float:
     """The fraction of images whose label the model names under one draw of noise each; the model's mode is kept."""
-    return (predictions(model, inputs, sigma, stream) == labels).double().mean().item()
+    return (predictions(model, inputs, sigma, stream) == labels).sum().item() / len(labels)

@@ -2,18 +2,11 @@
 
 from pathlib import Path
 
-import torch
-
 from doublebubble.data import load_dataset
 from doublebubble.models import accuracy, load_model
 from doublebubble.streams import Stream
 from doublebubble.training.loop import SETTINGS
 from doublebubble.training.settings import read_settings
-
-
-def default_device() -> str:
-    """`cuda` if there is one, else `cpu`."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def accuracies_on_test(folder: Path, data_dir: Path | None = None) -> tuple[float, float]:

@@ -109,7 +109,7 @@ class _Run:
             if not torch.isfinite(result.loss):
                 raise ModelError(f"epoch {epoch}, step {step}: the loss is {loss}; a smaller learning rate may help")
             losses.append(loss)
-            accuracies.append(result.accuracy.item())
+            accuracies.append(result.accuracy)
             observer.stepped(epoch, loss)
         mean_loss, mean_accuracy = sum(losses) / len(losses), sum(accuracies) / len(accuracies)
         return EpochMetrics(epoch, mean_loss, mean_accuracy, self._held_out(), rate, time.monotonic() - began)

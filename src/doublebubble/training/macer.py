@@ -85,6 +85,7 @@ def macer_step(
     """The loss under `draws` fresh draws of noise an image."""
     inputs = noisy(x.repeat_interleave(draws, 0), sigma, stream).contiguous(memory_format=torch.channels_last)
     logits = model(inputs).unflatten(0, (len(x), draws))
-    terms = macer_terms(logits, labels, sigma, lam, gamma, beta)
-    right = (logits.detach().argmax(2) == labels[:, None]).double().mean()
+    there = "cpu" if logits.device.type == "mps" else logits.device  # MPS has no float64, which the terms are made in
+    terms = macer_terms(logits.to(there), labels.to(there), sigma, lam, gamma, beta)
+    right = (logits.detach().argmax(2) == labels[:, None]).sum().item() / (len(x) * draws)
     return StepLoss(terms.classification + terms.robustness, right)
