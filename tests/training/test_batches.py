@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from doublebubble.streams import Stream
-from doublebubble.training.batches import epoch_batches, flip_and_crop
+from doublebubble.training.batches import AUGMENTATIONS, epoch_batches
 from doublebubble.training.gaussian import gaussian_step, noisy
 
 
@@ -25,23 +25,27 @@ def test_epochs_differ_in_order() -> None:
     assert orders[0] != orders[1]
 
 
-def test_flips_and_crops_are_windows_of_the_padded_image_or_its_mirror() -> None:
+@pytest.mark.parametrize(("name", "margin", "mirrors"), [("shift", 1, {False}), ("flip-crop", 4, {False, True})])
+def test_augmented_images_are_windows_of_the_padded_image_or_its_mirror(
+    name: str, margin: int, mirrors: set[bool]
+) -> None:
     pixels = torch.from_numpy(np.random.default_rng(1).integers(1, 256, size=(200, 2, 6, 5), dtype=np.uint8))
-    moved = flip_and_crop(pixels, Stream(3, 1, "train", kind="augment"))
-    padded = torch.nn.functional.pad(pixels, (4, 4, 4, 4))
+    moved = AUGMENTATIONS[name](pixels, Stream(3, 1, "train", kind="augment"))
+    padded = torch.nn.functional.pad(pixels, (margin,) * 4)
+    starts = range(2 * margin + 1)
     seen = set()
     for i in range(len(pixels)):
         found = [
             (row, column, mirror)
-            for row in range(9)
-            for column in range(9)
-            for mirror in (False, True)
+            for row in starts
+            for column in starts
+            for mirror in mirrors
             if torch.equal(moved[i], _window(padded[i], row, column, mirror))
         ]
         assert len(found) >= 1
         seen.add(found[0])
-    assert {row for row, _, _ in seen} == {column for _, column, _ in seen} == set(range(9))
-    assert {mirror for _, _, mirror in seen} == {False, True}
+    assert {row for row, _, _ in seen} == {column for _, column, _ in seen} == set(starts)
+    assert {mirror for _, _, mirror in seen} == mirrors
 
 
 def _window(padded: Tensor, row: int, column: int, mirror: bool) -> Tensor:

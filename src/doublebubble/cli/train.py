@@ -32,7 +32,7 @@ def train(
         str | None, typer.Option(help="Epochs after which `steps` divides by 10: 30,60.", rich_help_panel=_RECIPE)
     ] = None,
     size: Annotated[int | None, typer.Option(help="Resize image files to a square.", rich_help_panel=_RECIPE)] = None,
-    augment: Annotated[str | None, typer.Option(help="none or flip-crop.", rich_help_panel=_RECIPE)] = None,
+    augment: Annotated[str | None, typer.Option(help="none, shift or flip-crop.", rich_help_panel=_RECIPE)] = None,
     holdout: Annotated[
         int | None,
         typer.Option(help="Training images kept to choose the best epoch (a tenth at most).", rich_help_panel=_RECIPE),

@@ -17,7 +17,7 @@ from doublebubble.errors import ModelError, RunError
 from doublebubble.models import ModelCard, Normalised, accuracy, build, save_model
 from doublebubble.models.checkpoints import write_atomically
 from doublebubble.streams import Stream
-from doublebubble.training.batches import enumerate_batches, flip_and_crop
+from doublebubble.training.batches import AUGMENTATIONS, enumerate_batches
 from doublebubble.training.gaussian import StepLoss, gaussian_step
 from doublebubble.training.macer import macer_step
 from doublebubble.training.metrics import METRICS, EpochMetrics, append_metrics, keep_metrics
@@ -118,8 +118,8 @@ class _Run:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         pixels = self.pixels[chosen]
-        if self.settings.augment == "flip-crop":
-            pixels = flip_and_crop(pixels, stream.child(stream.part, kind="augment"))
+        if self.settings.augment != "none":
+            pixels = AUGMENTATIONS[self.settings.augment](pixels, stream.child(stream.part, kind="augment"))
         x = to_unit(pixels, self.info.top).to(self.settings.device)
         result = self._loss(x, self.labels[chosen].to(self.settings.device), stream)
         self.optimiser.zero_grad(set_to_none=True)

@@ -27,7 +27,7 @@ class TrainSettings(BaseModel):
     weight_decay: float = Field(0.0, ge=0)
     schedule: Literal["constant", "steps", "one-cycle"] = "constant"
     milestones: tuple[int, ...] = ()
-    augment: Literal["none", "flip-crop"] = "none"
+    augment: Literal["none", "shift", "flip-crop"] = "none"
     holdout: int = Field(1000, ge=0)
     size: int | None = Field(None, ge=8)
     seed: int = Field(0, ge=0)
