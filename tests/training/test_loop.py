@@ -66,7 +66,7 @@ def final(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"optimiser": "adam"},
+        {"optimiser": "adam", "augment": "shift"},
         {"optimiser": "sgd", "momentum": 0.9, "weight_decay": 5e-4, "lr": 0.02, "schedule": "one-cycle"},
         {"arch": "resnet20", "batch_size": 100, "epochs": 2},
         {"method": "macer", "draws": 3, "lr": 0.01, "milestones": (1,)},
