@@ -13,7 +13,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from doublebubble.data import Dataset, load_dataset
@@ -226,10 +226,10 @@ def test_the_published_recipe_starts_on_a_folder_in_tiny_imagenets_layout(tmp_pa
     assert model(load_dataset("tiny-imagenet", "test", tmp_path).inputs()).shape == (4, 4)
 
 
-class WithoutFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class WithoutFloat64(TorchFunctionMode):
     """A device that, like Apple's, has no float64."""
 
-    def __torch_dispatch__(
+    def __torch_function__(
         self,
         func: Callable[..., object],
         types: object,
@@ -244,5 +244,5 @@ class WithoutFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def test_gaussian_training_needs_no_float64(tmp_path: Path, digits: Dataset) -> None:
-    with WithoutFloat64():  # type: ignore[no-untyped-call]
+    with WithoutFloat64():
         train(settings(epochs=1), digits, tmp_path, Silent())
