@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for, look_first, spoken_warnings
+from doublebubble.cli.opening import (
+    DEVICE_HELP,
+    MODEL_HELP,
+    WEIGHTS_HELP,
+    chosen_device,
+    load_for,
+    look_first,
+    spoken_warnings,
+)
 from doublebubble.errors import SettingError
 
 if TYPE_CHECKING:
@@ -59,9 +67,7 @@ def certify(
     gpus_per_worker: Annotated[
         float, typer.Option(help="Part of a GPU that each ray worker takes.", rich_help_panel=_ENGINE)
     ] = 0.0,
-    device: Annotated[
-        str, typer.Option(help="cpu, cuda or mps; auto takes a GPU if there is one.", rich_help_panel=_ENGINE)
-    ] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE_HELP, rich_help_panel=_ENGINE)] = "auto",
     batch_size: Annotated[
         int, typer.Option(help="Shape of the forward pass, part of the run's identity.", rich_help_panel=_ENGINE)
     ] = 256,

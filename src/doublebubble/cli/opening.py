@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from doublebubble.data import Dataset
 
 MODEL_HELP = "A folder that `doublebubble train` wrote, module:factory, timm:NAME, an architecture, or a model file."
+DEVICE_HELP = "cpu, cuda or mps; auto takes cuda if it is there, else cpu."
 WEIGHTS_HELP = "Weights for a model that comes without: safetensors, or a file of tensors."
 _LOOK_AT = 64
 
@@ -38,7 +39,7 @@ def look_first(model: "nn.Module", data: "Dataset", sigma: float) -> None:
 
 
 def chosen_device(name: str) -> str:
-    """The device asked for, if it is there; `auto` is a GPU if there is one."""
+    """The device asked for, if it is there; `auto` is cuda if it is there, else cpu."""
     import torch
 
     if name == "auto":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
+from doublebubble.cli.opening import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
 from doublebubble.errors import RunError, SettingError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def picture(
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     resolution: Annotated[int, typer.Option(help="Points along each side of the grid.")] = 41,
     draws: Annotated[int, typer.Option(help="Noisy copies at each point.")] = 256,
-    device: Annotated[str, typer.Option(help="cpu, cuda or mps; auto takes a GPU if there is one.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
     out: Annotated[Path | None, typer.Option(metavar="PNG", help="Write the picture here too.")] = None,
 ) -> None:
     """Draw; the text shown to users is above."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doublebubble.cli.opening import MODEL_HELP, WEIGHTS_HELP, chosen_device, spoken_warnings
+from doublebubble.cli.opening import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, spoken_warnings
 from doublebubble.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def predict(
     alpha: Annotated[float, typer.Option(help="Error probability for each image.")] = 0.001,
     seed: Annotated[int, typer.Option(help="Names the random numbers.")] = 0,
     batch_size: Annotated[int, typer.Option(help="Shape of the forward pass.")] = 256,
-    device: Annotated[str, typer.Option(help="cpu, cuda or mps; auto takes a GPU if there is one.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an image.")] = False,
 ) -> None:
     """Predict; the text shown to users is above."""

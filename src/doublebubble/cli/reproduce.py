@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import chosen_device
+from doublebubble.cli.opening import DEVICE_HELP, chosen_device
 from doublebubble.errors import DataError, DoubleBubbleWarning, SettingError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def reproduce(
         Path | None, typer.Option(help="Folder of trained models, DATA-METHOD-SIGMA each (default: OUT/models).")
     ] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or mps; auto takes a GPU if there is one.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
 ) -> None:
     """Reproduce; the text shown to users is above."""
     from doublebubble.reproduce import EXPERIMENTS, Laboratory, chosen_scale

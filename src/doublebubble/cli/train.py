@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import chosen_device
+from doublebubble.cli.opening import DEVICE_HELP, chosen_device
 
 _RECIPE = "Recipe (default: as published for the data set and method)"
 
@@ -18,7 +18,7 @@ def train(
     method: Annotated[str, typer.Option(help="gaussian or macer.")] = "gaussian",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     resume: Annotated[bool, typer.Option(help="Go on where an interrupted run stopped, or begin again.")] = True,
-    device: Annotated[str, typer.Option(help="cpu, cuda or mps; auto takes a GPU if there is one.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
     arch: Annotated[str | None, typer.Option(help="Architecture.", rich_help_panel=_RECIPE)] = None,
     epochs: Annotated[int | None, typer.Option(rich_help_panel=_RECIPE)] = None,
