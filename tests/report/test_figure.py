@@ -116,6 +116,13 @@ def test_lines_of_the_same_dashes_differ_in_their_markers_also_where_they_coinci
     assert set("os^D") <= pieces
 
 
+def test_a_curve_that_is_above_0_at_0_alone_is_marked_there_at_its_height() -> None:
+    points = {0.0: Estimate(0.5, 0.2, 0.8, 9), 1.0: Estimate(0.0, 0.0, 0.3, 9)}
+    figure = draw([[Panel("one", (Line("line", points, BLUE, marker="o"),))]], BESIDE, "title", "caption")
+    (marks,) = (line for line in figure.axes[0].get_lines() if line.get_label() == "_marks")
+    assert np.asarray(marks.get_xydata()).tolist() == [[0.0, 0.5]]
+
+
 @pytest.mark.parametrize(("name", "columns"), [("first order", 2), ("largest, approximate, sigma 0.25", 1)])
 def test_a_figure_is_as_wide_as_a_page_of_text_and_all_its_words_are_inside(name: str, columns: int) -> None:
     title = "sigma 0.25, approximate gradient\nprotocol paper: as published, not guaranteed"

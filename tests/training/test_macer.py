@@ -6,10 +6,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from doublebubble.errors import InputError
-from doublebubble.training.macer import macer_terms, phi_inv
+from doublebubble.streams import Stream
+from doublebubble.training.gaussian import noisy
+from doublebubble.training.macer import macer_step, macer_terms, phi_inv
 
 SIGMA, LAM = 0.5, 12.0
 
@@ -153,3 +155,17 @@ def test_order_of_inputs_draws_and_other_classes_does_not_matter() -> None:
 def test_wrong_shapes_are_refused() -> None:
     with pytest.raises(InputError, match="inputs, draws, classes"):
         macer_terms(torch.zeros(3, 4), torch.zeros(3, dtype=torch.int64), SIGMA, LAM, 8.0, 16.0)
+
+
+def test_a_step_draws_fresh_noise_for_every_copy_of_an_image_and_counts_all_of_them() -> None:
+    model = nn.Sequential(nn.Flatten(), nn.Linear(16, 3))
+    x, labels = torch.rand(6, 1, 4, 4, generator=torch.Generator().manual_seed(2)), torch.tensor([0, 1, 2, 0, 1, 2])
+    stream = Stream(0, 1, "train")
+    result = macer_step(model, x, labels, SIGMA, stream, 5, LAM, 8.0, 16.0)
+    copies = noisy(torch.stack([image for image in x for _ in range(5)]), SIGMA, stream)
+    assert len({copy.numpy().tobytes() for copy in copies}) == 30
+    logits = torch.stack([model(copy[None])[0] for copy in copies]).detach().reshape(6, 5, 3)
+    value, _ = slow_with_gradient(logits.double(), labels, 8.0, 16.0)
+    assert result.loss.item() == pytest.approx(value, rel=1e-4)
+    right = sum(int(logits[i, j].argmax() == labels[i]) for i in range(6) for j in range(5))
+    assert result.accuracy == right / 30
