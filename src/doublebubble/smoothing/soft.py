@@ -9,6 +9,7 @@ from torch import Tensor
 from doublebubble.errors import ModelError, SettingError
 from doublebubble.smoothing.forward import Forward
 from doublebubble.streams import NormalDraws, Stream
+from doublebubble.tally import summing_device
 from doublebubble.types import Counts
 
 GUMBEL_SCALE = 100.0  # the logits' factor inside the Gumbel-softmax of the paper's code
@@ -47,7 +48,7 @@ def soft_scores(
         with torch.set_grad_enabled(len(directions) > 0):
             logits = forward.logits(centre + sigma * noise, rows, [stream.index])
             if gumbel:
-                scores = GUMBEL_SCALE * logits[:rows] + _gumbel(normals[:rows]).to(logits.dtype)
+                scores = GUMBEL_SCALE * logits[:rows] + _gumbel(normals[:rows]).to(logits.dtype).to(device)
             else:
                 scores = _sharpness(logits[:rows].detach()) * logits[:rows]
             soft = scores.softmax(1).sum(0)
@@ -72,7 +73,7 @@ def _gradient(value: Tensor, centre: Tensor, keep: bool, index: int) -> Tensor:
 
 def _gumbel(normals: Tensor) -> Tensor:
     """Standard Gumbel noise from standard normal noise: -log(-log U) with U = Phi(normal)."""
-    log_u = torch.special.log_ndtr(normals.double())
+    log_u = torch.special.log_ndtr(normals.to(summing_device(normals.device)).double())
     return -torch.log(-log_u)
 
 
