@@ -6,10 +6,14 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
+import doublebubble as db
 from doublebubble.errors import InputError, ModelError
-from doublebubble.smoothing import Input
-from tests.smoothing.subjects import SHAPE, image, smoothed
+from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.smoothing.inputs import held_domain
+from tests.smoothing.subjects import SHAPE, image, small_net, smoothed
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
@@ -111,3 +115,40 @@ def test_the_name_of_an_input_stays_what_it_was() -> None:
     x = torch.tensor([0.5, 0.25])
     text = b"doublebubble/input|torch.float32|(2,)|" + bytes.fromhex("0000003f0000803e")
     assert Input.named_by_bytes(x).index == int.from_bytes(hashlib.sha256(text).digest()[:8], "big") // 2
+
+
+@pytest.mark.parametrize("domain", [(0.1, 0.3), (0.0, 0.3), (-0.3, 0.7), (0.0, 1.0)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_inputs_clamped_to_the_domain_lie_in_it_and_can_be_certified(
+    domain: tuple[float, float], dtype: torch.dtype
+) -> None:
+    x = (image().to(dtype) * 2 - 0.5).clamp(*domain)
+    assert float(x.min()) == pytest.approx(domain[0])
+    assert float(x.max()) == pytest.approx(domain[1])
+    classifier = SmoothedClassifier(small_net(), 0.25, 4, domain, batch_size=64)
+    methods = ("cohen", "boundary", "double")
+    cert = db.Certifier(classifier, db.CertifyConfig(n=500, n0=50, methods=methods)).certify(x, index=0)
+    assert set(cert.radii) == set(methods)
+
+
+@given(st.floats(-1e30, 1e30), st.floats(-1e30, 1e30))
+def test_the_domain_held_contains_the_one_asked_for_and_its_ends_in_float32_and_little_more(a: float, b: float) -> None:
+    low, high = min(a, b), max(a, b)
+    held_low, held_high = held_domain((low, high))
+    assert held_low <= low <= high <= held_high
+    for end in (low, high):
+        assert held_low <= float(torch.tensor(end, dtype=torch.float32)) <= held_high
+    assert held_low >= low - 1e-7 * abs(low) - 1e-44
+    assert held_high <= high + 1e-7 * abs(high) + 1e-44
+
+
+def test_domains_that_float32_holds_or_cannot_reach_stay_as_they_are() -> None:
+    assert held_domain((0.0, 1.0)) == (0.0, 1.0)
+    assert held_domain((-1e80, 1e80)) == (-1e80, 1e80)
+
+
+def test_what_lies_outside_the_widened_domain_is_refused() -> None:
+    classifier = SmoothedClassifier(small_net(), 0.25, 4, (0.1, 0.3), batch_size=64)
+    for wrong in (0.3 + 1e-6, 0.1 - 1e-6):
+        with pytest.raises(InputError, match="expected values in"):
+            classifier.counts(torch.full(SHAPE, wrong), 10, seed=0, index=0)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from doublebubble.errors import SettingError
 from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
-from doublebubble.smoothing.inputs import Input, checked_input
+from doublebubble.smoothing.inputs import Input, checked_input, held_domain
 from doublebubble.smoothing.soft import SoftScores, soft_scores
 from doublebubble.smoothing.votes import Votes
 from doublebubble.streams import Stage, Stream
@@ -23,8 +23,9 @@ class SmoothedClassifier:
     """A classifier f smoothed by Gaussian noise of standard deviation sigma: g(x) = argmax_k P[f(x + sigma Z) = k].
 
     `model` takes a batch in the domain's units, normalisation inside, and returns one row of logits for each input.
-    `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. `batch_size` is
-    the micro-batch shape at which the model always runs, padded if need be; another one is another specification.
+    `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is
+    widened by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always runs, padded if
+    need be; another one is another specification.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class SmoothedClassifier:
             raise SettingError(f"domain: expected (low, high) with low < high, or None, got {domain!r}")
         self.sigma = float(sigma)
         self.num_classes = int(num_classes)
-        self.domain = None if domain is None else (float(domain[0]), float(domain[1]))
+        self.domain = None if domain is None else held_domain((float(domain[0]), float(domain[1])))
         self.batch_size = int(batch_size)
         self.program = Program() if program is None else program
         self.input_shape = input_shape

@@ -64,6 +64,20 @@ def draw_dtype(x: Tensor) -> torch.dtype:
     return torch.float64 if x.dtype == torch.float64 else torch.float32
 
 
+def held_domain(domain: tuple[float, float]) -> tuple[float, float]:
+    """The domain, widened to hold its own ends as float32 rounds them: 0.3 is 0.30000001 there.
+
+    An input clamped to the domain in float32 lies in it, and so does any centre that is rounded to float32 after it was
+    confined to it, since rounding is monotone. What is certified for it holds for the domain asked for, a part of it.
+    """
+    with np.errstate(over="ignore"):
+        low, high = (float(np.float32(end)) for end in domain)
+    return (
+        min(domain[0], low) if np.isfinite(low) else domain[0],
+        max(domain[1], high) if np.isfinite(high) else domain[1],
+    )
+
+
 def checked_input(
     x: Tensor, index: int, shape: tuple[int, ...], domain: tuple[float, float] | None, device: torch.device
 ) -> Tensor:
