@@ -101,7 +101,7 @@ def test_ways_stay_in_the_domain_from_its_corner(gap: float) -> None:
 
 def test_the_same_arguments_give_the_same_picture() -> None:
     def shares(seed: int, batch_size: int) -> Floats:
-        other = SmoothedClassifier(smoothed()._original, SIGMA, 2, batch_size=batch_size)
+        other = SmoothedClassifier(smoothed().model, SIGMA, 2, batch_size=batch_size)
         return sample_slice(other, X, PLAIN, None, NAMES, seed=seed, resolution=5, draws=50).shares
 
     first = shares(0, 32)

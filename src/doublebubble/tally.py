@@ -4,17 +4,31 @@ Memory here grows with the number of classes asked about and with the input's si
 unless the single votes are asked for.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from doublebubble.bounds.gradient import SUM_ERROR
 from doublebubble.errors import SettingError
 from doublebubble.streams import Stream
 from doublebubble.types import Counts, Floats
 
 _COUNTED_TOGETHER = 16  # batches of votes
+_SUMMED_TOGETHER = 1024  # draws
+_LARGEST_NORMAL = 13.0  # no generator returns more: numpy's ziggurat ends below 12.3, Box-Muller on 53 bits at 8.6
+
+
+def summation_error(dim: int, weight: float) -> float:
+    """What half means of w x noise in R^dim, |w| at most `weight`, can lose to rounding (docs/math.md, *Sums*)."""
+    return weight * _LARGEST_NORMAL * math.sqrt(dim) * (_SUMMED_TOGETHER + 8) * 2.0**-53
+
+
+def summing_device(device: torch.device) -> torch.device:
+    """Where the moments of draws on this device are summed: there, or on the CPU if it has no float64."""
+    return torch.device("cpu") if device.type == "mps" else device
 
 
 @dataclass(frozen=True)
@@ -77,11 +91,16 @@ class Accumulator:
         self._counts = torch.zeros(num_classes, dtype=torch.int64, device=device)
         self._uncounted: list[Tensor] = []
         self._split = request.n if request.split is None else request.split
-        # MPS has no float64; there the batch sums are float32 and only their total is widened.
-        self._wide = torch.float32 if device.type == "mps" else torch.float64
+        self._home = summing_device(device)
         shape = (2, len(request.moments), request.x.numel())
-        self._sums = torch.zeros(shape, dtype=self._wide, device=device) if request.moments else None
-        self._weights = torch.tensor(request.moments, dtype=self._wide, device=device)
+        largest = max((abs(weight) for row in request.moments for weight in row), default=0.0)
+        if summation_error(shape[2], largest) > SUM_ERROR:
+            raise SettingError(
+                f"input {request.stream.index}: the moments of {shape[2]} coordinates cannot be summed to {SUM_ERROR:g}"
+            )
+        self._sums = torch.zeros(shape, dtype=torch.float64, device=self._home) if request.moments else None
+        self._lost = torch.zeros_like(self._sums) if self._sums is not None else None
+        self._weights = torch.tensor(request.moments, dtype=torch.float64, device=self._home)
         self._pairs = torch.zeros((len(request.pairs), 3), dtype=torch.int64, device=device)
         self._votes = torch.empty(request.n, dtype=torch.int64, device=device) if request.keep_votes else None
 
@@ -93,9 +112,21 @@ class Accumulator:
         if self._sums is None:
             return
         cut = min(max(self._split - first, 0), len(votes))
-        flat = noise.reshape(len(votes), -1).to(self._wide)
-        for half, rows in ((0, slice(0, cut)), (1, slice(cut, len(votes)))):
-            self._sums[half].addmm_(self._weights[:, votes[rows]], flat[rows])
+        for half, start, end in ((0, 0, cut), (1, cut, len(votes))):
+            for row in range(start, end, _SUMMED_TOGETHER):
+                rows = slice(row, min(row + _SUMMED_TOGETHER, end))
+                self._sum(half, votes[rows], noise[rows])
+
+    def _sum(self, half: int, votes: Tensor, noise: Tensor) -> None:
+        """Add weight x noise of a few draws; what the addition rounds away is kept, exactly, and added up as well."""
+        assert self._sums is not None
+        assert self._lost is not None
+        flat = noise.reshape(len(votes), -1).to(self._home).double()  # moved first: the device may have no float64
+        old, new = self._sums[half], self._weights[:, votes.to(self._home)] @ flat
+        total = old + new
+        taken = total - old
+        self._lost[half] += (old - (total - taken)) + (new - taken)
+        self._sums[half] = total
 
     def add_pairs(self, plus: Tensor, minus: Tensor) -> None:
         """Take the votes at +Z and at -Z of the same vectors."""
@@ -124,7 +155,7 @@ class Accumulator:
         counts = self._counts.cpu().numpy()
         if int(counts.sum()) != self.request.n:
             raise AssertionError(f"counted {int(counts.sum())} votes of {self.request.n} draws")
-        sums = None if self._sums is None else self._sums.cpu().double().numpy()
+        sums = None if self._sums is None else (self._sums + self._lost).cpu().numpy()
         pairs = self._pairs.cpu().numpy() if self.request.antithetic else None
         votes = None if self._votes is None else self._votes.cpu().numpy()
         return Tally(counts, self.request.n, (self._split, self.request.n - self._split), sums, pairs, votes)

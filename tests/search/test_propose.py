@@ -96,14 +96,14 @@ def test_draws_are_counted_as_they_are_made() -> None:
     """The account in the certificate against a count at the model's own door."""
     seen = 0
     classifier = smoothed()
-    before = classifier._logits
+    before = classifier._forward.logits
 
     def counting(batch: Tensor, rows: int, indices: list[int]) -> Tensor:
         nonlocal seen
         seen += rows
         return before(batch, rows, indices)
 
-    classifier._logits = counting  # type: ignore[method-assign, assignment]
+    classifier._forward.logits = counting  # type: ignore[method-assign, assignment]
     config = db.CertifyConfig(n=5000, methods=("cohen", "boundary", "double"), gradient="approximate")
     cert = db.Certifier(classifier, config).certify(at_faces(), index=0)
     probing = 3 * classifier.batch_size  # whether rows may share a batch is tried out once

@@ -1,0 +1,11 @@
+"""The smoothed classifier (S1), (S2): the only code that runs a model for certification.
+
+`inputs` says what an input is and refuses what is not one; `forward` runs the model at one micro-batch shape; `votes`
+counts what it says of noisy copies; `soft` differentiates it for searches; `classifier` is what users hold.
+"""
+
+from doublebubble.smoothing.classifier import SmoothedClassifier
+from doublebubble.smoothing.inputs import Input, draw_dtype
+from doublebubble.smoothing.soft import SoftScores
+
+__all__ = ["Input", "SmoothedClassifier", "SoftScores", "draw_dtype"]

@@ -1,0 +1,133 @@
+"""The smoothed classifier as users hold it: settings checked once, then counts, predictions and soft scores."""
+
+import copy
+import math
+from collections.abc import Sequence
+
+import torch
+from scipy import stats
+from torch import Tensor, nn
+
+from doublebubble.errors import SettingError
+from doublebubble.program import Program
+from doublebubble.smoothing.forward import Forward
+from doublebubble.smoothing.inputs import Input, checked_input, held_domain
+from doublebubble.smoothing.soft import SoftScores, soft_scores
+from doublebubble.smoothing.votes import Votes
+from doublebubble.streams import Stage, Stream
+from doublebubble.tally import Request, Tally
+from doublebubble.types import ABSTAIN, Counts
+
+
+class SmoothedClassifier:
+    """A classifier f smoothed by Gaussian noise of standard deviation sigma: g(x) = argmax_k P[f(x + sigma Z) = k].
+
+    `model` takes a batch in the domain's units, normalisation inside, and returns one row of logits for each input.
+    `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is
+    widened by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always runs, padded if
+    need be; another one is another specification.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        sigma: float,
+        num_classes: int,
+        domain: tuple[float, float] | None = (0.0, 1.0),
+        batch_size: int = 256,
+        input_shape: tuple[int, ...] | None = None,
+        program: Program | None = None,
+    ) -> None:
+        if not isinstance(model, nn.Module):
+            raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
+        if not (math.isfinite(sigma) and sigma > 0):
+            raise SettingError(f"sigma: expected a finite number > 0, got {sigma!r}")
+        if num_classes < 2:
+            raise SettingError(f"num_classes: expected at least 2, got {num_classes!r}")
+        if batch_size < 2:
+            raise SettingError(f"batch_size: expected at least 2, got {batch_size!r}")
+        if domain is not None and not (math.isfinite(domain[0]) and math.isfinite(domain[1]) and domain[0] < domain[1]):
+            raise SettingError(f"domain: expected (low, high) with low < high, or None, got {domain!r}")
+        self.sigma = float(sigma)
+        self.num_classes = int(num_classes)
+        self.domain = None if domain is None else held_domain((float(domain[0]), float(domain[1])))
+        self.batch_size = int(batch_size)
+        self.program = Program() if program is None else program
+        self.input_shape = input_shape
+        self._forward = Forward(model, self.num_classes, self.batch_size, self.program)
+        self._votes = Votes(self._forward, self.sigma)
+
+    def __repr__(self) -> str:
+        return (
+            f"SmoothedClassifier({type(self.model).__name__}, sigma={self.sigma:g}, num_classes={self.num_classes}, "
+            f"domain={self.domain}, batch_size={self.batch_size}, program={self.program.name!r})"
+        )
+
+    @property
+    def model(self) -> nn.Module:
+        """The model as it was given."""
+        return self._forward.model
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model runs."""
+        return self._forward.device
+
+    # What users call
+
+    def counts(self, x: Tensor, n: int, *, seed: int, index: int, stage: Stage = "certify", part: int = 0) -> Counts:
+        """Votes for each class among n draws at x, from the stream (seed, index, stage, part)."""
+        given = Input(index, x)
+        return self.tally(Request(given.x, n, Stream(seed, given.index, stage, part))).counts
+
+    def predict(self, x: Tensor, n: int = 1000, alpha: float = 0.001, *, seed: int, index: int) -> int:
+        """With probability at least 1 - alpha over the draws, the answer is g(x) or ABSTAIN.
+
+        The two classes with most votes are compared by an exact two-sided binomial test (Cohen et al. 2019, PREDICT;
+        for more than two classes by Hung and Fithian 2019). Where g(x) is not unique, any class named is a miss.
+        """
+        if not 0 < alpha < 1:
+            raise SettingError(f"alpha: expected a number in (0, 1), got {alpha!r}")
+        given = Input(index, x)
+        counts = self.tally(Request(given.x, n, Stream(seed, given.index, "certify", kind="predict"))).counts
+        order = counts.argsort(kind="stable")[::-1]
+        first, second = int(counts[order[0]]), int(counts[order[1]])
+        verdict = stats.binomtest(first, first + second, 0.5).pvalue
+        return int(order[0]) if verdict <= alpha else ABSTAIN
+
+    # What the rest of the package calls
+
+    def tally(self, request: Request) -> Tally:
+        """The outcome of one request."""
+        return self.tallies([request])[0]
+
+    def tallies(self, requests: Sequence[Request]) -> list[Tally]:
+        """The outcomes of many requests, each as if asked for alone."""
+        self._forward.require_evaluation_mode()
+        return self._votes.tallies(requests, [self.checked(request.x, request.stream.index) for request in requests])
+
+    def soft_scores(self, x: Tensor, n: int, stream: Stream, directions: Tensor, *, gumbel: bool = True) -> SoftScores:
+        """Votes of n draws at x, and gradients of weighted sums of soft scores: a guide for searches, no certificate.
+
+        Row j of `directions`, (J, K), holds the weights of the j-th sum; each row costs one backward pass. Without
+        rows only the votes are counted, no graph is built, and a model without gradients will do. With `gumbel` votes
+        and scores are those of 100 logits + Gumbel noise, as published; without, votes are those of the logits and
+        scores are softened on the scale on which the noise moves the logits, which makes gradients much less noisy and
+        a little less faithful.
+        """
+        self._forward.require_evaluation_mode()
+        centre = self.checked(x, stream.index)
+        return soft_scores(self._forward, self.sigma, centre, n, stream, directions, gumbel)
+
+    def unconfined(self) -> "SmoothedClassifier":
+        """The same classifier, program and buffers without a domain: a ball's centre may lie outside it."""
+        other = copy.copy(self)
+        other.domain = None
+        return other
+
+    def checked(self, x: Tensor, index: int) -> Tensor:
+        """x on the model's device in the dtype of the draws, or an error; the first input fixes an unknown shape."""
+        shape = tuple(x.shape if self.input_shape is None else self.input_shape)
+        fed = checked_input(x, index, shape, self.domain, self.device)
+        self.input_shape = shape
+        return fed

@@ -1,0 +1,85 @@
+"""One program run at one recorded micro-batch shape, its logits checked and never repaired.
+
+Knows nothing of noise or votes.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from doublebubble.errors import ModelError
+from doublebubble.program import Program
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """The two arrays that every micro-batch is built in, allocated once for each shape and dtype."""
+
+    noise: Tensor
+    inputs: Tensor
+
+
+class Forward:
+    """A model prepared to run at `batch_size` rows and to return `num_classes` logits for each."""
+
+    def __init__(self, model: nn.Module, num_classes: int, batch_size: int, program: Program) -> None:
+        self.model = model
+        self.num_classes = num_classes
+        self.batch_size = batch_size
+        self.program = program
+        self.require_evaluation_mode()
+        self._prepared = program.prepare(model)
+        parameter = next(model.parameters(), None)
+        self.device = torch.device("cpu") if parameter is None else parameter.device
+        self._dtype = torch.float32 if parameter is None else parameter.dtype
+        self._buffers: dict[tuple[tuple[int, ...], torch.dtype], Buffers] = {}
+
+    def require_evaluation_mode(self) -> None:
+        """An error that names the modules in training mode, if there are any."""
+        training = [name or "the model itself" for name, module in self.model.named_modules() if module.training]
+        if training:
+            some = ", ".join(training[:3]) + (", ..." if len(training) > 3 else "")
+            raise ModelError(f"expected a model in evaluation mode, but {some} is in training mode: call model.eval()")
+
+    def buffers(self, x: Tensor) -> Buffers:
+        """The arrays for inputs shaped and typed as x, the same at every call."""
+        key = (tuple(x.shape), x.dtype)
+        if key not in self._buffers:
+            with torch.inference_mode(False):  # the soft scores use the same buffers, with gradients
+                noise = torch.zeros((self.batch_size, *x.shape), dtype=x.dtype, device=self.device)
+                self._buffers[key] = Buffers(noise, self.program.layout(torch.zeros_like(noise)))
+        return self._buffers[key]
+
+    def logits(self, batch: Tensor, rows: int, indices: Sequence[int]) -> Tensor:
+        """The logits of a full micro-batch of which the first `rows` are real and belong to the inputs `indices`."""
+        if batch.dtype != self._dtype or not any(batch is own.inputs for own in self._buffers.values()):
+            batch = self.program.layout(batch.to(self._dtype))
+        try:
+            logits = self._prepared(batch)
+        except (RuntimeError, ValueError, TypeError, IndexError) as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            shape = tuple(batch.shape)
+            raise ModelError(f"input {indices[0]}: the model failed on a batch of shape {shape}: {reason}") from error
+        expected = (self.batch_size, self.num_classes)
+        if not isinstance(logits, Tensor) or logits.shape != expected:
+            got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+            raise ModelError(f"input {indices[0]}: expected logits of shape {expected}, got {got}")
+        if not math.isfinite(some_rows(logits, 0, rows).detach().sum().item()):  # NaN and infinity survive in a sum
+            _require_finite(logits[:rows], indices)
+        return logits
+
+
+def some_rows(whole: Tensor, first: int, rows: int) -> Tensor:
+    """Some rows of a tensor; without a view where they are all, since views cost a small model dearly."""
+    return whole if rows == whole.shape[0] else whole[first : first + rows]
+
+
+def _require_finite(logits: Tensor, indices: Sequence[int]) -> None:
+    finite = logits.isfinite().all(1)
+    if not bool(finite.all()):
+        bad, rows = int((~finite).sum()), len(finite)
+        where = ", ".join(str(index) for index in sorted(set(indices)))
+        raise ModelError(f"input {where}: expected finite logits, got NaN or infinity in {bad} of {rows} draws")

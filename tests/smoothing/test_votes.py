@@ -1,0 +1,86 @@
+"""Votes: reproducible, and independent of company."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.streams import NormalDraws, Stream
+from doublebubble.tally import Request
+from tests.smoothing.subjects import SHAPE, Recorder, image, slow_tally, small_net, smoothed
+
+
+def test_counts_equal_the_obvious_computation() -> None:
+    stream = Stream(0, 3, "certify", 1)
+    votes, _ = slow_tally(small_net(), image(), 1000, stream, 0.5)
+    counts = smoothed().counts(image(), 1000, seed=0, index=3, part=1)
+    assert counts.tolist() == torch.bincount(votes, minlength=4).tolist()
+    assert (counts > 0).sum() > 1, "a network that always says the same tests nothing"
+
+
+@pytest.mark.parametrize("batch_size", [2, 7, 64, 1000])
+def test_the_same_noise_at_every_batch_size(batch_size: int) -> None:
+    recorder = Recorder().eval()
+    SmoothedClassifier(recorder, 0.25, 2, batch_size=batch_size).counts(image(), 130, seed=1, index=2)
+    fed = torch.cat(recorder.seen)[:130]
+    noise = torch.empty((130, *SHAPE))
+    NormalDraws(Stream(1, 2, "certify"), image()).fill(noise)
+    assert torch.equal(fed, torch.add(image(), noise, alpha=0.25))
+    assert {len(batch) for batch in recorder.seen} == {batch_size}, "the forward pass always runs at the recorded shape"
+
+
+def test_the_same_votes_in_any_order_and_after_a_restart() -> None:
+    inputs = [image(seed) for seed in range(5)]
+    forwards = smoothed()
+    votes = [forwards.counts(x, 300, seed=0, index=i).tolist() for i, x in enumerate(inputs)]
+    backwards = smoothed()
+    again = [backwards.counts(x, 300, seed=0, index=i).tolist() for i, x in reversed(list(enumerate(inputs)))]
+    assert votes == again[::-1]
+
+
+@pytest.mark.parametrize("antithetic", [False, True])
+def test_requests_scheduled_together_give_what_each_gives_alone(antithetic: bool) -> None:
+    labels = ((0,), (1, 2)) if antithetic else ()
+    weights = () if antithetic else ((1.0, 0.0, 0.0, 0.0), (-0.5, 2.0, 0.25, 0.0))
+    requests = [
+        Request(image(seed), 2 * seed + 20, Stream(0, seed, "select"), weights, antithetic=antithetic, pairs=labels)
+        for seed in range(9)
+    ]
+    recorder = smoothed(batch_size=63)
+    together = recorder.tallies(requests)
+    for request, tally in zip(requests, together, strict=True):
+        alone = smoothed(batch_size=63).tally(request)
+        assert tally.counts.tolist() == alone.counts.tolist()
+        if antithetic:
+            assert tally.pairs is not None
+            assert alone.pairs is not None
+            assert tally.pairs.tolist() == alone.pairs.tolist()
+        else:
+            assert tally.sums is not None
+            assert alone.sums is not None
+            np.testing.assert_allclose(tally.sums, alone.sums, rtol=1e-12, atol=1e-12)
+
+
+def test_sharing_a_batch_saves_forward_passes() -> None:
+    recorder = Recorder().eval()
+    classifier = SmoothedClassifier(recorder, 0.25, 2, batch_size=100)
+    classifier.tallies([Request(image(seed), 20, Stream(0, seed, "select")) for seed in range(10)])
+    assert len(recorder.seen) == 2 + 3, "two batches, and three to try out whether rows are independent"
+
+
+class Neighbourly(nn.Module):
+    """Rows influence each other, as in a model that normalises over the batch."""
+
+    def forward(self, batch: Tensor) -> Tensor:
+        first = batch.flatten(1)[:, 0]
+        drift = first.roll(1)
+        return torch.stack([first, drift], 1)
+
+
+def test_rows_that_influence_each_other_are_never_shared() -> None:
+    requests = [Request(image(seed), 20, Stream(0, seed, "select")) for seed in range(6)]
+    classifier = SmoothedClassifier(Neighbourly().eval(), 0.5, 2, batch_size=64)
+    together = [tally.counts.tolist() for tally in classifier.tallies(requests)]
+    alone = [SmoothedClassifier(Neighbourly().eval(), 0.5, 2, batch_size=64).tally(r).counts.tolist() for r in requests]
+    assert together == alone
