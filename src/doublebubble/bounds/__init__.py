@@ -15,6 +15,7 @@ from doublebubble.bounds.gradient import (
 )
 from doublebubble.bounds.multinomial import ClassBounds, ClassPlan, PartBound, Partition, choose_plan, class_bounds
 from doublebubble.bounds.pairs import pair_mass
+from doublebubble.bounds.stakes import mean_lower_bound, mean_upper_bound, near_best_stake
 
 __all__ = [
     "AlphaBudget",
@@ -37,6 +38,9 @@ __all__ = [
     "guess_lead_gradient",
     "largest_lead_gradient",
     "lead_gradient_bound",
+    "mean_lower_bound",
+    "mean_upper_bound",
+    "near_best_stake",
     "pair_mass",
     "predict_first_order",
     "sison_glaz",
