@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
-from doublebubble.bounds import HalfMoments, Votes, design_test, lead_gradient_bound
+from doublebubble.bounds import HalfMoments, VoteBounds, design_test, lead_gradient_bound
 from doublebubble.bounds.cumulant import tail_supremum
 from doublebubble.types import Floats
 
@@ -48,7 +48,7 @@ def row(name: str, n: int, dim: int, repetitions: int, rng: np.random.Generator)
     """Simulate one line of the table."""
     a, left, b = REGIONS[name]
     q = float(norm.sf(a) + norm.sf(left))
-    votes = Votes(q + (1 - q) * float(norm.sf(b)), q)
+    votes = VoteBounds(q + (1 - q) * float(norm.sf(b)), q)
     true = float(np.hypot((norm.pdf(a) - norm.pdf(left)) * (1 + norm.cdf(b)), norm.pdf(b) * (1 - q)))
     test = design_test(n, dim, ALPHA, votes, true)
     e = deviation(n // 2, ALPHA / 2, votes.not_a)

@@ -1,9 +1,8 @@
-"""What a ball says it spent."""
+"""What a ball says it spent on the rivals of each of its bounds."""
 
 from doublebubble.certificate import Ball
 
 
 def shares_of_alpha(ball: Ball) -> list[float]:
-    shares = ball.evidence["alphas"]
-    assert isinstance(shares, list)
-    return [float(share) for share in shares]
+    """The parts of alpha that each bound's rivals pay, added up; by Lemma I the bounds do not share alpha."""
+    return [sum(rule["alphas"]) for rule in ball.evidence["rules"]]

@@ -34,21 +34,22 @@ def test_moments_equal_the_obvious_computation(split: int | None) -> None:
 
 def test_antithetic_pairs_equal_the_obvious_computation() -> None:
     stream = Stream(0, 1, "certify")
-    request = Request(image(1), 500, stream, antithetic=True, pairs=((0,), (1, 3)))
+    request = Request(image(1), 500, stream, antithetic=True)
     tally = smoothed(batch_size=33).tally(request)
     noise = torch.empty((250, *SHAPE))
     NormalDraws(stream, image(1)).fill(noise)
     with torch.no_grad():
         plus, minus = (small_net()(image(1) + sign * 0.5 * noise).argmax(1) for sign in (1, -1))
     assert tally.pairs is not None
-    for row, classes in zip(tally.pairs, ([0], [1, 3]), strict=True):
-        hits = torch.isin(plus, torch.tensor(classes)).long() + torch.isin(minus, torch.tensor(classes)).long()
+    assert len(tally.pairs) == 4
+    for label, row in enumerate(tally.pairs):
+        hits = (plus == label).long() + (minus == label).long()
         assert row.tolist() == [int((hits == 2).sum()), int((hits == 1).sum()), int((hits == 0).sum())]
     assert tally.counts.tolist() == (torch.bincount(plus, minlength=4) + torch.bincount(minus, minlength=4)).tolist()
 
 
 def test_kept_votes_are_those_of_the_single_draws_in_order() -> None:
-    stream = Stream(0, 1, "search", 2)
+    stream = Stream(0, 1, "search", "look/2")
     requests = [Request(image(1), 300, stream, keep_votes=True), Request(image(2), 50, stream)]
     kept, other = smoothed(batch_size=64).tallies(requests)
     votes, _ = slow_tally(small_net(), image(1), 300, stream, 0.5)
@@ -69,11 +70,40 @@ def test_malformed_requests_are_refused() -> None:
         {"split": 11},
         {"antithetic": True, "n": 9},
         {"antithetic": True, "moments": ((0.0, 1.0),)},
-        {"pairs": ((0,),)},
         {"antithetic": True, "keep_votes": True},
     ):
         with pytest.raises(DoubleBubbleError, match="input 0"):
             Request(**{"x": image(), "n": 10, "stream": stream, **wrong})  # type: ignore[arg-type]
+
+
+def test_requests_of_one_name_share_their_draws() -> None:
+    stream = Stream(0, 0, "certify")
+    one = Request(image(), 10, stream, ((0.0, 1.0, 0.0, 0.0),), split=5)
+    two = Request(image(), 10, stream, ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)), split=5)
+    both = one.merged(two).merged(Request(image(), 10, stream))
+    assert both.moments == ((0.0, 1.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
+    assert both.split == 5
+    tally = smoothed().tally(both)
+    for request in (one, two):
+        alone = smoothed().tally(request)
+        for row in request.moments:
+            for mine, other in zip(tally.half_means(row), alone.half_means(row), strict=True):
+                np.testing.assert_allclose(mine, other, rtol=0, atol=1e-12)
+    with pytest.raises(SettingError, match="asked for"):
+        tally.half_means((0.0, 0.0, 0.0, 1.0))
+
+
+def test_two_centres_under_one_name_are_an_error() -> None:
+    """Else a ball would be certified with the votes of another centre."""
+    stream = Stream(0, 0, "certify", "boundary/2")
+    with pytest.raises(SettingError, match="two centres under the name boundary/2"):
+        Request(image(1), 10, stream).merged(Request(image(2), 10, stream))
+    for other in (Request(image(1), 12, stream), Request(image(1), 10, stream, antithetic=True)):
+        with pytest.raises(SettingError, match="two kinds of draws"):
+            Request(image(1), 10, stream).merged(other)
+    halves = [Request(image(1), 10, stream, ((0.0, 1.0, 0.0, 0.0),), split=split) for split in (4, 5)]
+    with pytest.raises(SettingError, match="two kinds of draws"):
+        halves[0].merged(halves[1])
 
 
 class Narrow(Tensor):

@@ -4,14 +4,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee, Method, Protocol
 
 Norm = Literal["l2", "l1", "linf"]
-Statistic = Literal["binary", "multiclass", "goodman", "first_order", "dipole"]
+Evidence = Mapping[str, Any]
+"""Numbers, texts, lists and mappings of them: what JSON can hold."""
 
 
 class Status(Enum):
@@ -27,8 +28,9 @@ class Status(Enum):
 class Ball:
     """The claim that g is the predicted class on the ball of this radius, and the integers that it rests on.
 
-    `centre` is None where the centre is the input itself. `bounds` holds the probability bounds the radius was
-    computed from, `evidence` what else is needed to compute them again.
+    `centre` is None where the centre is the input itself. `evidence` holds what else is needed to compute the radius
+    again: under `sound` the class `top` and for each bound in `rules` its rivals (None: all that no other bound names),
+    its parts of alpha and its numbers. `vectors` are points and directions that were fixed before the draws.
     """
 
     centre: Floats | None
@@ -36,9 +38,9 @@ class Ball:
     n: int
     alpha: float
     counts: Counts
-    statistic: Statistic
-    bounds: Mapping[str, float] = field(default_factory=dict)
-    evidence: Mapping[str, float | int | list[int] | list[float]] = field(default_factory=dict)
+    statistic: str
+    evidence: Evidence = field(default_factory=dict)
+    vectors: Mapping[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleWarning, InputError
 from doublebubble.geometry import cohen_ceiling
 from doublebubble.protocols import paper, sound
-from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing import Input, SmoothedClassifier
 
 
 class Certifier:
@@ -41,10 +41,10 @@ class Certifier:
             )
         if len(set(indices)) != len(indices):
             raise InputError("expected distinct indices: an index names an input's randomness")
-        items = [sound.Item(x, index, label) for x, index, label in zip(xs, indices, known, strict=True)]
+        inputs = [Input(index, x, label) for x, index, label in zip(xs, indices, known, strict=True)]
         if self.config.protocol == "paper":
-            return [paper.certify(self.smoothed, self.config, item.x, item.index, item.label) for item in items]
-        return sound.certify_many(self.smoothed, self.config, items) if items else []
+            return [paper.certify(self.smoothed, self.config, given) for given in inputs]
+        return sound.certify_many(self.smoothed, self.config, inputs) if inputs else []
 
     def _warn_if_out_of_reach(self) -> None:
         config = self.config

@@ -1,13 +1,12 @@
 """The settings of a certification: validated once, frozen, and written into every run."""
 
-from typing import Annotated, Self
+from typing import Annotated, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from doublebubble import registry
 from doublebubble.errors import SettingError
 from doublebubble.types import GradientKind, Method, Protocol
-
-_PAPER_METHODS = frozenset({"cohen", "single", "boundary", "double"})
 
 
 class Settings(BaseModel):
@@ -53,15 +52,16 @@ class CertifyConfig(Settings):
     """What is certified and how surely.
 
     `n` is the whole certify budget of one input and method; `n0` draws select the class and the statistics. `alpha`
-    defaults to 0.001 under `sound` and to 0.05, as published, under `paper`. `target_radius` only warns when n and
-    alpha cannot reach it.
+    defaults to 0.001 under `sound` and to 0.05, as published, under `paper`. `methods` are names, or `auto`: the method
+    that the select and search draws expect most of, chosen per input; or `all`: each of them. Protocol `paper` reports
+    the largest radius of all its methods under either. `target_radius` only warns when n and alpha cannot reach it.
     """
 
     n: Annotated[int, Field(ge=1)] = 10_000
     n0: Annotated[int, Field(ge=1)] = 500
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.001
     protocol: Protocol = "sound"
-    methods: Annotated[tuple[Method, ...], Field(min_length=1)] = ("cohen",)
+    methods: Annotated[tuple[Method, ...], Field(min_length=1)] = (registry.AUTO,)
     gradient: GradientKind = "full"
     seed: Annotated[int, Field(ge=0)] = 0
     target_radius: Annotated[float, Field(gt=0)] | None = None
@@ -70,15 +70,26 @@ class CertifyConfig(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _published_alpha(cls, values: object) -> object:
-        if isinstance(values, dict) and values.get("protocol") == "paper" and "alpha" not in values:
-            return {**values, "alpha": 0.05}
-        return values
+    def _filled_in(cls, values: object) -> object:
+        if not isinstance(values, dict):
+            return values
+        protocol, methods = values.get("protocol", "sound"), values.get("methods", registry.AUTO)
+        published = {"alpha": 0.05} if protocol == "paper" else {}
+        if isinstance(methods, str):
+            methods = tuple(methods.replace(",", " ").split())
+        every = ("all",) if protocol == "sound" else ("all", registry.AUTO)
+        if len(methods) == 1 and methods[0] in every and protocol in get_args(Protocol):
+            methods = registry.names(protocol)
+        return {**published, **values, "methods": methods}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if len(set(self.methods)) != len(self.methods):
             raise ValueError("each method may be asked for once")
-        if self.protocol == "paper" and not set(self.methods) <= _PAPER_METHODS:
-            raise ValueError(f"protocol paper knows the methods {', '.join(sorted(_PAPER_METHODS))}")
+        if self.methods == (registry.AUTO,):
+            return self
+        for name in self.methods:
+            if self.protocol not in registry.card(name).protocols:
+                known = ", ".join(registry.names(self.protocol))
+                raise ValueError(f"protocol {self.protocol} knows the methods {known}")
         return self

@@ -93,7 +93,7 @@ def sample_slice(
     plane, chosen = plane_through(ways.origin, directions())
     disks = {name: plane.disk(centre, radius) for name, (centre, radius) in balls.items()}
     window = _window(plane, reach, record.radius, disks, smoothed.domain)
-    stream = Stream(seed, record.index, "picture")
+    stream = Stream(seed, record.index, "picture", "grid")
     return Slice(
         plane=plane,
         meanings=(meanings[chosen[0]], meanings[chosen[1]]),
@@ -183,7 +183,7 @@ class _Ways:
             rows[range(len(rivals)), rivals] = 2.0
             return rows
 
-        stream = Stream(self.seed, self.index, "picture", kind="slope")
+        stream = Stream(self.seed, self.index, "picture", "slope")
         found = slopes(self.smoothed, Estimator.APPROXIMATE, self.x, _SLOPE_DRAWS, stream, weights)
         gradients = found.gradients.numpy()
         if len(gradients) == 2:  # what the first direction does not gain already
@@ -192,8 +192,8 @@ class _Ways:
         for rival, gradient in zip(rivals, gradients, strict=True):
             yield f"towards class {self.classes[rival]}", self._within(gradient)
 
-    def _random(self, part: int) -> Floats:
-        stream = Stream(self.seed, self.index, "picture", part, kind="direction")
+    def _random(self, number: int) -> Floats:
+        stream = Stream(self.seed, self.index, "picture", f"direction/{number}")
         return stream.generator().standard_normal(self.origin.shape)
 
     def _within(self, direction: Floats) -> Floats:
@@ -234,9 +234,7 @@ def _shares(
     side = len(grid)
     shares = np.empty((side, side, smoothed.num_classes))
     for j, row in enumerate(grid):
-        requests = [
-            Request(torch.from_numpy(point).to(x), draws, stream.child(j * side + i)) for i, point in enumerate(row)
-        ]
+        requests = [Request(torch.from_numpy(point).to(x), draws, stream.child(j, i)) for i, point in enumerate(row)]
         for i, tally in enumerate(smoothed.tallies(requests)):
             shares[j, i] = tally.counts / draws
         seen((j + 1) * side, side * side)

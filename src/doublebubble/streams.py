@@ -1,11 +1,15 @@
 """Randomness by name: a stream is (seed, input index, stage, part), and its numbers depend on nothing else.
 
+A part is a path of words that says what the numbers are for, `boundary/2` or `input/gumbel`, so that two uses meet only
+if somebody gave them one name.
+
 Draw i of a stream is the same whatever the batch size, the order of inputs, the number of workers or a crash between.
 Nothing here, and nothing built on it, touches global random state. May import only types and errors.
 """
 
 import hashlib
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -16,7 +20,10 @@ from doublebubble.errors import SettingError
 
 Stage = Literal["select", "search", "certify", "train", "attack", "picture", "audit"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
+INPUT = "input"
+"""The part of the draws at the input itself."""
 
+_PATH = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
 _BLOCK = 64  # draws generated at once where a generator's output depends on how much is asked of it
 _GROUP = 16  # values that torch's CPU generator turns into normal ones together
 _STATE_BYTES, _KEY_AT = 5056, 24  # of torch's CPU generator: seed, counters, 624 words of 8 bytes, leftovers
@@ -26,31 +33,36 @@ _STATE_BYTES, _KEY_AT = 5056, 24  # of torch's CPU generator: seed, counters, 62
 class Stream:
     """The name of a sequence of random numbers; two different names never share numbers.
 
-    `part` numbers the centre or the iteration within a stage; `kind` separates uses at one place (the Gaussian noise of
-    a draw and its Gumbel noise, for instance).
+    `part` says whose numbers they are within a stage: `input` for draws at the input itself, else a path of words that
+    names the centre or the iteration.
     """
 
     seed: int
     index: int
     stage: Stage
-    part: int = 0
-    kind: str = "noise"
+    part: str = INPUT
 
     def __post_init__(self) -> None:
         if self.stage not in STAGES:
             raise SettingError(f"stream stage: expected one of {', '.join(STAGES)}, got {self.stage!r}")
-        for name in ("seed", "index", "part"):
+        for name in ("seed", "index"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise SettingError(f"stream {name}: expected an integer >= 0, got {value!r}")
+        if not isinstance(self.part, str) or not _PATH.fullmatch(self.part):
+            raise SettingError(f"stream part: expected a path of words such as boundary/2, got {self.part!r}")
 
-    def child(self, part: int, kind: str | None = None) -> "Stream":
-        """The stream of another part, or of another kind, at the same seed, index and stage."""
-        return Stream(self.seed, self.index, self.stage, part, self.kind if kind is None else kind)
+    def named(self, *words: str | int) -> "Stream":
+        """The stream of another part at the same seed, index and stage."""
+        return replace(self, part="/".join(map(str, words)))
+
+    def child(self, *words: str | int) -> "Stream":
+        """The stream of a part below this one's."""
+        return self.named(self.part, *words)
 
     def digest(self) -> bytes:
         """32 bytes that stand for the name: what every generator is seeded from."""
-        name = f"doublebubble/1|{self.seed}|{self.index}|{self.stage}|{self.part}|{self.kind}"
+        name = f"doublebubble/2|{self.seed}|{self.index}|{self.stage}|{self.part}"
         return hashlib.sha256(name.encode()).digest()
 
     def generator(self) -> np.random.Generator:
@@ -59,7 +71,7 @@ class Stream:
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(words.tolist())))
 
     def torch_seed(self, block: int) -> int:
-        """A 63-bit seed for generators that live on a device, one a block of draws."""
+        """A 63-bit seed for generators that live on a device, one for each block of draws."""
         return int.from_bytes(hashlib.sha256(self.digest() + block.to_bytes(8, "big")).digest()[:8], "big") >> 1
 
 

@@ -5,9 +5,9 @@ unless the single votes are asked for.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -37,8 +37,7 @@ class Request:
 
     Each row w of `moments` asks for the sum of w[vote] Z over the draws, separately over those before `split` and from
     it on (None: all in the first half). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and counts for
-    each set of classes in `pairs` how often both, one or none of a pair voted for one of them. `keep_votes` keeps the
-    vote of every draw, in order.
+    each class how often both, one or none of a pair voted for it. `keep_votes` keeps the vote of every draw, in order.
     """
 
     x: Tensor
@@ -47,7 +46,6 @@ class Request:
     moments: tuple[tuple[float, ...], ...] = ()
     split: int | None = None
     antithetic: bool = False
-    pairs: tuple[tuple[int, ...], ...] = ()
     keep_votes: bool = False
 
     def __post_init__(self) -> None:
@@ -59,17 +57,33 @@ class Request:
             raise SettingError(
                 f"input {self.stream.index}: antithetic draws need an even n, no moments, no kept votes; n = {self.n}"
             )
-        if self.pairs and not self.antithetic:
-            raise SettingError(f"input {self.stream.index}: pairs are counted on antithetic draws only")
+
+    def merged(self, other: "Request") -> "Request":
+        """One request that serves both, for draws that two statistics share: an error unless they are the same draws.
+
+        Two centres under one name would certify a ball with the votes of another.
+        """
+        if self.stream != other.stream or not torch.equal(self.x, other.x):
+            raise SettingError(f"input {self.stream.index}: two centres under the name {self.stream.part}")
+        splits = {split for split in (self.split, other.split) if split is not None}
+        if (self.n, self.antithetic) != (other.n, other.antithetic) or len(splits) > 1:
+            raise SettingError(f"input {self.stream.index}: two kinds of draws under the name {self.stream.part}")
+        moments = dict.fromkeys((*self.moments, *other.moments))
+        return replace(
+            self,
+            moments=tuple(moments),
+            split=next(iter(splits), None),
+            keep_votes=self.keep_votes or other.keep_votes,
+        )
 
 
 @dataclass(frozen=True)
 class Tally:
-    """The outcome of a request.
+    """The answer to a request.
 
     `counts[k]` votes of n for class k. `sums[h, j]` is the sum of w[vote] Z, flattened, over the draws of half h, w the
-    j-th row of weights asked for. `pairs[j]` holds (both, one, none) for the j-th set of classes.
-    `votes[i]` is the class of draw i.
+    j-th row of `moments`. `pairs[k]` says how many pairs voted for class k twice, once and never. `votes[i]` is the
+    class of draw i.
     """
 
     counts: Counts
@@ -78,9 +92,14 @@ class Tally:
     sums: Floats | None
     pairs: Counts | None
     votes: Counts | None = None
+    moments: tuple[tuple[float, ...], ...] = ()
 
-
-Half = Literal[0, 1]
+    def half_means(self, weights: tuple[float, ...]) -> tuple[Floats, Floats]:
+        """The means of w[vote] Z over each half of the draws, for a row of weights that was asked for."""
+        if self.sums is None or weights not in self.moments:
+            raise SettingError("moments: expected a row of weights that was asked for, got another")
+        row = self.moments.index(weights)
+        return self.sums[0, row] / self.halves[0], self.sums[1, row] / self.halves[1]
 
 
 class Accumulator:
@@ -101,7 +120,7 @@ class Accumulator:
         self._sums = torch.zeros(shape, dtype=torch.float64, device=self._home) if request.moments else None
         self._lost = torch.zeros_like(self._sums) if self._sums is not None else None
         self._weights = torch.tensor(request.moments, dtype=torch.float64, device=self._home)
-        self._pairs = torch.zeros((len(request.pairs), 3), dtype=torch.int64, device=device)
+        self._pairs = torch.zeros((3, num_classes), dtype=torch.int64, device=device)
         self._votes = torch.empty(request.n, dtype=torch.int64, device=device) if request.keep_votes else None
 
     def add(self, votes: Tensor, noise: Tensor, first: int) -> None:
@@ -132,11 +151,11 @@ class Accumulator:
         """Take the votes at +Z and at -Z of the same vectors."""
         self._count(plus)
         self._count(minus)
-        for number, classes in enumerate(self.request.pairs):
-            wanted = torch.zeros(len(self._counts), dtype=torch.int64, device=plus.device)
-            wanted[list(classes)] = 1
-            agreeing = wanted[plus] + wanted[minus]
-            self._pairs[number] += torch.bincount(2 - agreeing, minlength=3)
+        classes = len(self._counts)
+        agreed = plus == minus
+        self._pairs[0] += torch.bincount(plus[agreed], minlength=classes)
+        self._pairs[1] += torch.bincount(torch.cat([plus[~agreed], minus[~agreed]]), minlength=classes)
+        self._pairs[2] += len(plus)
 
     def _count(self, votes: Tensor) -> None:
         """Keep a few batches of votes and count them together: one by one costs a small model dearly."""
@@ -155,7 +174,9 @@ class Accumulator:
         counts = self._counts.cpu().numpy()
         if int(counts.sum()) != self.request.n:
             raise AssertionError(f"counted {int(counts.sum())} votes of {self.request.n} draws")
-        sums = None if self._sums is None else (self._sums + self._lost).cpu().numpy()
-        pairs = self._pairs.cpu().numpy() if self.request.antithetic else None
+        sums = None if self._sums is None or self._lost is None else (self._sums + self._lost).cpu().numpy()
+        both, one, seen = self._pairs.cpu().numpy()
+        pairs = np.stack([both, one, seen - both - one], axis=1) if self.request.antithetic else None
         votes = None if self._votes is None else self._votes.cpu().numpy()
-        return Tally(counts, self.request.n, (self._split, self.request.n - self._split), sums, pairs, votes)
+        halves = (self._split, self.request.n - self._split)
+        return Tally(counts, self.request.n, halves, sums, pairs, votes, self.request.moments)

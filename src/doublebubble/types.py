@@ -12,7 +12,8 @@ Counts = npt.NDArray[np.int64]
 ABSTAIN: Final = -1
 """The prediction of a certificate or of `predict` that declines to name a class."""
 
-Method = Literal["cohen", "single", "boundary", "double", "first_order", "dipole"]
+Method = str
+"""The name of a method; `registry` knows which there are."""
 Protocol = Literal["sound", "paper"]
 GradientKind = Literal["full", "approximate"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
 
-from doublebubble.bounds import GradientTest, HalfMoments, Votes, design_test, lead_gradient_bound, vote_weights
+from doublebubble.bounds import GradientTest, HalfMoments, VoteBounds, design_test, lead_gradient_bound, vote_weights
 from doublebubble.bounds.cumulant import cumulant
 from doublebubble.bounds.gradient import expected_square, largest_lead_gradient
 from doublebubble.errors import SettingError
@@ -28,9 +28,9 @@ class Regions:
         return np.where((z1 > self.a) | (z1 < -self.left), 2.0, np.where(z2 > self.b, 1.0, 0.0))
 
     @property
-    def votes(self) -> Votes:
+    def votes(self) -> VoteBounds:
         rival = float(norm.sf(self.a) + norm.sf(self.left))
-        return Votes(rival + (1 - rival) * float(norm.sf(self.b)), rival)
+        return VoteBounds(rival + (1 - rival) * float(norm.sf(self.b)), rival)
 
     @property
     def gradient(self) -> float:
@@ -142,7 +142,7 @@ def slow_psi(s: float, offset: float, q: float) -> float:
 def test_it_is_the_largest_norm_that_the_proof_leaves(offset: float, tilt: float, shift: float | None) -> None:
     """Markov's inequality written out at the bound, with psi by sorting: nothing is left over, nothing is missing."""
     n1, n2, lam, q, alpha, seen = 4_000, 6_000, 300.0, 0.15, 1e-3, HalfMoments(0.05, 0.3, 0.25)
-    x = lead_gradient_bound(seen, GradientTest(n1, n2, offset, lam, tilt), alpha, Votes(q, q), shift)
+    x = lead_gradient_bound(seen, GradientTest(n1, n2, offset, lam, tilt), alpha, VoteBounds(q, q), shift)
     psi2 = slow_psi(lam * seen.norm1 / n2, offset, q)
     if shift is None:
         log_value = -lam * seen.dot - n2 * (tilt * (1 + psi2) - 1 - np.log(tilt))
@@ -151,7 +151,7 @@ def test_it_is_the_largest_norm_that_the_proof_leaves(offset: float, tilt: float
         log_value = -lam * seen.dot - n2 * psi2
         log_mean = -lam * x * x + n1 * slow_psi(lam * x / n1, offset, q)
     assert log_value == pytest.approx(log_mean - np.log(alpha), rel=1e-3)
-    assert x < largest_lead_gradient(Votes(q, q))
+    assert x < largest_lead_gradient(VoteBounds(q, q))
 
 
 def test_weights_have_the_gradient_of_the_lead_as_mean() -> None:
@@ -163,28 +163,30 @@ def test_weights_have_the_gradient_of_the_lead_as_mean() -> None:
 
 
 def test_more_of_anything_bad_raises_the_bound() -> None:
-    votes, seen = Votes(0.3, 0.2), HalfMoments(0.16, 0.45, 0.45)
+    votes, seen = VoteBounds(0.3, 0.2), HalfMoments(0.16, 0.45, 0.45)
     test = design_test(20_000, 784, 1e-3, votes, 0.4)
     base = lead_gradient_bound(seen, test, 1e-3, votes)
     assert lead_gradient_bound(seen._replace(dot=0.17), test, 1e-3, votes) > base
     assert lead_gradient_bound(seen._replace(norm1=0.6), test, 1e-3, votes) > base
     assert lead_gradient_bound(seen, test, 1e-4, votes) > base
-    assert lead_gradient_bound(seen, test, 1e-3, Votes(0.4, 0.3)) >= base
+    assert lead_gradient_bound(seen, test, 1e-3, VoteBounds(0.4, 0.3)) >= base
     assert lead_gradient_bound(seen._replace(dot=-5.0), test, 1e-3, votes) < 0.01
     assert lead_gradient_bound(seen._replace(dot=5.0), test, 1e-3, votes) == largest_lead_gradient(votes)
 
 
 def test_bounds_on_votes_can_only_loosen() -> None:
     """A gradient cannot exceed that of two half-spaces of the masses given."""
-    for votes in (Votes(0.02, 0.01), Votes(0.5, 0.5), Votes(0.9, 0.3), Votes(1.0, 1.0)):
+    for votes in (VoteBounds(0.02, 0.01), VoteBounds(0.5, 0.5), VoteBounds(0.9, 0.3), VoteBounds(1.0, 1.0)):
         assert largest_lead_gradient(votes) <= sqrt(2 / np.pi) * (1 + 1e-12)
-        assert largest_lead_gradient(votes) >= largest_lead_gradient(Votes(votes.not_a / 2, votes.rival / 2))
+        assert largest_lead_gradient(votes) >= largest_lead_gradient(VoteBounds(votes.not_a / 2, votes.rival / 2))
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.05, 0.3, 5.0])
 @pytest.mark.parametrize("n", [10, 1_000, 1_000_000])
-@pytest.mark.parametrize("votes", [Votes(0.3, 0.2), Votes(1e-6, 1e-7), Votes(0.95, 0.04), Votes(0.0, 0.0)])
-def test_designs_are_always_usable(gamma: float, n: int, votes: Votes) -> None:
+@pytest.mark.parametrize(
+    "votes", [VoteBounds(0.3, 0.2), VoteBounds(1e-6, 1e-7), VoteBounds(0.95, 0.04), VoteBounds(0.0, 0.0)]
+)
+def test_designs_are_always_usable(gamma: float, n: int, votes: VoteBounds) -> None:
     test = design_test(n, 3072, 1e-4, votes, gamma)
     assert test.n1 + test.n2 == n
     norm1 = sqrt(expected_square(test.offset, test.n1, 3072, votes, gamma))
@@ -195,16 +197,18 @@ def test_designs_are_always_usable(gamma: float, n: int, votes: Votes) -> None:
 @pytest.mark.parametrize(
     ("seen", "test", "alpha", "votes"),
     [
-        (HalfMoments(float("nan"), 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, Votes(0.1, 0.1)),
-        (HalfMoments(0, -1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, Votes(0.1, 0.1)),
-        (HalfMoments(0, 1, 1), GradientTest(0, 5, 0.5, 1.0), 0.1, Votes(0.1, 0.1)),
-        (HalfMoments(0, 1, 1), GradientTest(5, 5, 1.5, 1.0), 0.1, Votes(0.1, 0.1)),
-        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 0.0), 0.1, Votes(0.1, 0.1)),
-        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0, 0.0), 0.1, Votes(0.1, 0.1)),
-        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.0, Votes(0.1, 0.1)),
-        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, Votes(0.1, 1.1)),
+        (HalfMoments(float("nan"), 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, VoteBounds(0.1, 0.1)),
+        (HalfMoments(0, -1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, VoteBounds(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(0, 5, 0.5, 1.0), 0.1, VoteBounds(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 1.5, 1.0), 0.1, VoteBounds(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 0.0), 0.1, VoteBounds(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0, 0.0), 0.1, VoteBounds(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.0, VoteBounds(0.1, 0.1)),
+        (HalfMoments(0, 1, 1), GradientTest(5, 5, 0.5, 1.0), 0.1, VoteBounds(0.1, 1.1)),
     ],
 )
-def test_impossible_arguments_are_refused(seen: HalfMoments, test: GradientTest, alpha: float, votes: Votes) -> None:
+def test_impossible_arguments_are_refused(
+    seen: HalfMoments, test: GradientTest, alpha: float, votes: VoteBounds
+) -> None:
     with pytest.raises(SettingError, match="expected"):
         lead_gradient_bound(seen, test, alpha, votes)

@@ -34,7 +34,7 @@ class Reusing(SmoothedClassifier):
 
 @pytest.mark.parametrize("case", EVERY, ids=name)
 def test_cohen_holds_on_every_oracle(case: Case) -> None:
-    config = CertifyConfig(n=200, n0=40, alpha=ALPHA)
+    config = CertifyConfig(n=200, n0=40, alpha=ALPHA, methods=("cohen",))
     certificates = list(repetitions(case, config, 2000))
     assert count_misses(case, certificates)["cohen"] <= misses_allowed(2000, ALPHA)
 
@@ -55,10 +55,10 @@ def test_predict_holds_on_every_oracle(case: Case) -> None:
 def test_at_a_tie_the_select_draws_would_not_do_to_certify() -> None:
     """The same test fails, as it should, when the fresh draws are replaced by the select draws.
 
-    Two classes: with more, Bonferroni's slack hides part of the mistake.
+    Two classes: with more, the slack of two bounds at half of alpha each hides part of the mistake.
     """
     case = tied_cases()[0]
-    config = CertifyConfig(n=200, n0=200, alpha=ALPHA)
+    config = CertifyConfig(n=200, n0=200, alpha=ALPHA, methods=("cohen",))
     reusing = Reusing(case.oracle, case.sigma, case.oracle.num_classes, case.domain, batch_size=1000)
     wrong = count_misses(case, list(repetitions(case, config, 2000, reusing)))["cohen"]
     right = count_misses(case, list(repetitions(case, config, 2000)))["cohen"]
@@ -100,4 +100,4 @@ def test_first_order_balls_away_from_the_input_hold(method: Method, n: int) -> N
     for certificate in certificates:
         assert sum(ball.alpha for ball in certificate.balls) <= ALPHA
         for ball in certificate.balls:
-            assert sum(shares_of_alpha(ball)) <= ball.alpha
+            assert max(shares_of_alpha(ball)) <= ball.alpha

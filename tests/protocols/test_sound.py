@@ -8,13 +8,14 @@ from torch import Tensor
 
 from doublebubble.audit.coverage import Case, at, count_misses, misses_allowed, repetitions
 from doublebubble.audit.oracles import HalfSpace, Slab
-from doublebubble.bounds import ClassPlan, Votes, design_test
+from doublebubble.bounds import VoteBounds, design_test
 from doublebubble.config import CertifyConfig
+from doublebubble.methods.first_order import FirstOrderStatistic, RivalTest
 from doublebubble.protocols import sound
 from doublebubble.search.gradients import Cost
-from doublebubble.search.plan import BallPlan, GradientPlan, Plan, Proposal
-from doublebubble.smoothing import SmoothedClassifier
-from doublebubble.types import Counts, Floats
+from doublebubble.search.plan import BallPlan, Plan, Proposals
+from doublebubble.search.trials import Trials
+from doublebubble.types import Floats
 
 ALPHA, N = 0.05, 4000
 Centre = tuple[Tensor, Floats | None]
@@ -42,16 +43,19 @@ def at_face(eta_at_x1: bool = False) -> tuple[Case, list[Centre]]:
 def by_hand(monkeypatch: pytest.MonkeyPatch, centres: list[Centre], n: int = N) -> None:
     """Certify with these balls, all first-order, whatever a search would say."""
 
-    def propose(
-        smoothed: SmoothedClassifier, config: CertifyConfig, x: Tensor, index: int, classes: ClassPlan, selected: Counts
-    ) -> Proposal:
+    def propose(trials: Trials) -> Proposals:
         each = n // len(centres)
-        test = design_test(each, x.numel(), config.alpha / 8, Votes(0.2, 0.2), 0.3)
+        test = design_test(each, trials.x.numel(), trials.config.alpha / 8, VoteBounds(0.2, 0.2), 0.3)
         balls = tuple(
-            BallPlan(1 + number, centre, each, classes, GradientPlan((test,), 0.25, eta))
+            BallPlan(
+                f"double/{number}",
+                centre,
+                each,
+                FirstOrderStatistic(trials.top, 2, (RivalTest(None, test, 0.25, eta),)),
+            )
             for number, (centre, eta) in enumerate(centres)
         )
-        return Proposal({"double": Plan("double", balls, True, "by hand")}, "double", Cost())
+        return Proposals({"double": Plan("double", balls, True, "by hand")}, "double", Cost())
 
     monkeypatch.setattr(sound, "propose", propose)
 

@@ -45,7 +45,7 @@ def certificate(
         Ball(rng.random((1, 2, 2)).astype(np.float32).astype(np.float64), 0.7, 50, 5e-4, counts, "multiclass")
         for _ in range(centres)
     )
-    at_input = Ball(None, radius, 100, 1e-3, counts, "binary", {"lower_a": 0.8}, {"top": 1, "named": [0, 2]})
+    at_input = Ball(None, radius, 100, 1e-3, counts, "binary", {"top": 1})
     return Certificate(
         index=index,
         label=label,

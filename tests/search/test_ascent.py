@@ -174,7 +174,7 @@ def test_calibrated_noise_has_the_stated_size_and_needs_a_stream() -> None:
     state = noisy.init(torch.zeros(dimension))
     with pytest.raises(SettingError, match="needs a stream"):
         noisy.step(state, gradient)
-    stream = Stream(0, 0, "search", kind="step")
+    stream = Stream(0, 0, "search", "step")
     after = noisy.step(state, gradient, stream=stream)
     extra = after.point - solver().step(state, gradient).point
     assert float(extra.norm()) == pytest.approx(0.3 * 0.01, rel=0.1)

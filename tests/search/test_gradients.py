@@ -48,7 +48,7 @@ def smooth(model: nn.Module, classes: int, batch_size: int = 4000) -> SmoothedCl
 
 
 def stream(part: int = 0) -> Stream:
-    return Stream(0, 0, "search", part)
+    return Stream(0, 0, "search", f"look/{part}")
 
 
 @pytest.mark.parametrize("estimator", [Estimator.APPROXIMATE, Estimator.FULL])
@@ -126,7 +126,7 @@ def test_votes_of_full_are_those_of_the_perturbed_logits_and_the_others_are_plai
     )  # logits so small that Gumbel noise rules
     x = torch.linspace(0.9, 0.1, 6)
     smoothed, rows = smooth(oracle, 4), np.eye(4)
-    plain = smoothed.counts(x, 3000, seed=0, index=0, stage="search")
+    plain = smoothed.counts(x, 3000, seed=0, index=0, stage="search", part="look/0")
     votes = {e: slopes(smoothed, e, x, 3000, stream(), rows).counts for e in EVERY}
     assert votes[Estimator.APPROXIMATE].tolist() == votes[Estimator.AUTOGRAD_ONLY].tolist() == plain.tolist()
     assert np.abs(votes[Estimator.FULL] - 750).max() < 150 < np.abs(plain - 750).max()

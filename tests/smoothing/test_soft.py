@@ -15,11 +15,11 @@ from tests.smoothing.subjects import SHAPE, image, small_net, smoothed
 
 
 def test_soft_scores_equal_autograd_on_all_draws_at_once() -> None:
-    net, x, stream = small_net(), image(2), Stream(0, 0, "search", 4)
+    net, x, stream = small_net(), image(2), Stream(0, 0, "search", "look/4")
     scores = smoothed(batch_size=50).soft_scores(x, 120, stream, torch.eye(4)[[1, 2]])
     noise, normals = torch.empty((120, *SHAPE)), torch.empty((120, 4))
     NormalDraws(stream, x).fill(noise)
-    NormalDraws(Stream(0, 0, "search", 4, kind="gumbel"), normals[0]).fill(normals)
+    NormalDraws(Stream(0, 0, "search", "look/4/gumbel"), normals[0]).fill(normals)
     gumbel = torch.from_numpy(-np.log(-stats.norm.logcdf(normals.double().numpy()))).float()
     leaf = x.clone().requires_grad_(True)
     perturbed = 100 * net(leaf + 0.5 * noise) + gumbel

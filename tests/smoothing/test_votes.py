@@ -12,9 +12,9 @@ from tests.smoothing.subjects import SHAPE, Recorder, image, slow_tally, small_n
 
 
 def test_counts_equal_the_obvious_computation() -> None:
-    stream = Stream(0, 3, "certify", 1)
+    stream = Stream(0, 3, "certify", "boundary/2")
     votes, _ = slow_tally(small_net(), image(), 1000, stream, 0.5)
-    counts = smoothed().counts(image(), 1000, seed=0, index=3, part=1)
+    counts = smoothed().counts(image(), 1000, seed=0, index=3, part="boundary/2")
     assert counts.tolist() == torch.bincount(votes, minlength=4).tolist()
     assert (counts > 0).sum() > 1, "a network that always says the same tests nothing"
 
@@ -41,10 +41,9 @@ def test_the_same_votes_in_any_order_and_after_a_restart() -> None:
 
 @pytest.mark.parametrize("antithetic", [False, True])
 def test_requests_scheduled_together_give_what_each_gives_alone(antithetic: bool) -> None:
-    labels = ((0,), (1, 2)) if antithetic else ()
     weights = () if antithetic else ((1.0, 0.0, 0.0, 0.0), (-0.5, 2.0, 0.25, 0.0))
     requests = [
-        Request(image(seed), 2 * seed + 20, Stream(0, seed, "select"), weights, antithetic=antithetic, pairs=labels)
+        Request(image(seed), 2 * seed + 20, Stream(0, seed, "select"), weights, antithetic=antithetic)
         for seed in range(9)
     ]
     recorder = smoothed(batch_size=63)

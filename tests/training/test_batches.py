@@ -30,7 +30,7 @@ def test_augmented_images_are_windows_of_the_padded_image_or_its_mirror(
     name: str, margin: int, mirrors: set[bool]
 ) -> None:
     pixels = torch.from_numpy(np.random.default_rng(1).integers(1, 256, size=(200, 2, 6, 5), dtype=np.uint8))
-    moved = AUGMENTATIONS[name](pixels, Stream(3, 1, "train", kind="augment"))
+    moved = AUGMENTATIONS[name](pixels, Stream(3, 1, "train", "augment"))
     padded = torch.nn.functional.pad(pixels, (margin,) * 4)
     starts = range(2 * margin + 1)
     seen = set()
@@ -55,7 +55,7 @@ def _window(padded: Tensor, row: int, column: int, mirror: bool) -> Tensor:
 
 def test_noise_is_added_once_before_normalisation_and_is_fresh_each_epoch() -> None:
     x = torch.full((64, 1, 28, 28), 0.5)
-    first, again, later = (noisy(x, 0.25, Stream(0, epoch, "train", part=4)) for epoch in (1, 1, 2))
+    first, again, later = (noisy(x, 0.25, Stream(0, epoch, "train", "step/4")) for epoch in (1, 1, 2))
     assert torch.equal(first, again)
     assert not torch.equal(first, later)
     assert (first - x).std().item() == pytest.approx(0.25, rel=0.02)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from statsmodels.stats.proportion import multinomial_proportions_confint
 
-from doublebubble.bounds.multinomial import checked_counts
+from doublebubble.bounds.votes import checked_counts
 from doublebubble.errors import SettingError
 from doublebubble.types import Counts, Floats, Guarantee
 

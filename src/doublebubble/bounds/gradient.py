@@ -42,7 +42,7 @@ class HalfMoments(NamedTuple):
     norm2: float
 
 
-class Votes(NamedTuple):
+class VoteBounds(NamedTuple):
     """Probabilities of the votes at the centre: upper bounds for a guarantee, estimates for a design."""
 
     not_a: float
@@ -62,13 +62,13 @@ def vote_weights(num_classes: int, a: int, rival: Collection[int], offset: float
     return weights
 
 
-def largest_lead_gradient(votes: Votes) -> float:
+def largest_lead_gradient(votes: VoteBounds) -> float:
     """Return what sigma |grad (p_A - p_B)| never exceeds: the gradients of two half-spaces of those masses, added."""
     return (profile(min(votes.not_a, 0.5)) + profile(min(votes.rival, 0.5))) * (1 + 1e-13)
 
 
 def lead_gradient_bound(
-    moments: HalfMoments, test: GradientTest, alpha: float, votes: Votes, shift: float | None = None
+    moments: HalfMoments, test: GradientTest, alpha: float, votes: VoteBounds, shift: float | None = None
 ) -> float:
     """With probability at least 1 - alpha over the draws, sigma |grad (p_A - p_B)| is at most this: (F2).
 
@@ -100,7 +100,7 @@ def lead_gradient_bound(
     return x
 
 
-def design_test(n: int, dim: int, alpha: float, votes: Votes, gamma: float) -> GradientTest:
+def design_test(n: int, dim: int, alpha: float, votes: VoteBounds, gamma: float) -> GradientTest:
     """Return a test for n draws in R^dim that is near the best if `votes` and the gradient norm `gamma` are as guessed.
 
     It claims nothing: wrong guesses make the later bound larger, not wrong.
@@ -109,7 +109,7 @@ def design_test(n: int, dim: int, alpha: float, votes: Votes, gamma: float) -> G
         raise SettingError(f"n: expected at least 4 draws to halve, got {n}")
     n1 = n // 2
     n2 = n - n1
-    votes = Votes(*(min(max(vote, 1 / n), 1.0) for vote in votes))
+    votes = VoteBounds(*(min(max(vote, 1 / n), 1.0) for vote in votes))
     gamma = min(gamma, largest_lead_gradient(votes))
     spreads = {c0: _spread(c0, n1, n2, dim, votes, gamma, -log(alpha)) for c0 in np.linspace(0.0, 1.0, 41).tolist()}
     offset = min(spreads, key=spreads.__getitem__)
@@ -119,13 +119,13 @@ def design_test(n: int, dim: int, alpha: float, votes: Votes, gamma: float) -> G
     return GradientTest(n1, n2, offset, lam, min(max(1 / max(level, 0.25), 0.5), 2.0))
 
 
-def expected_square(offset: float, n1: int, dim: int, votes: Votes, gamma: float) -> float:
+def expected_square(offset: float, n1: int, dim: int, votes: VoteBounds, gamma: float) -> float:
     """Return about E|g1|^2: the squared norm sought and the noise of n1 draws in R^dim."""
     c0, (Q, q) = offset, votes
     return gamma * gamma + ((1 - Q) * c0**2 + (Q - q) * (1 - c0) ** 2 + q * (2 - c0) ** 2) * dim / n1
 
 
-def _spread(c0: float, n1: int, n2: int, dim: int, votes: Votes, gamma: float, log_level: float) -> float:
+def _spread(c0: float, n1: int, n2: int, dim: int, votes: VoteBounds, gamma: float, log_level: float) -> float:
     """Return, to leading order, the variance of g1 . g2 that the inequality assumes where its bound will lie."""
     Q, q = votes
     first = max(0.0, 1 - 2 * c0) * _tail_square(Q)
@@ -150,7 +150,7 @@ def _tail_square(q: float) -> float:
     return q + 2 * a * phi(a)
 
 
-def _check(moments: HalfMoments, test: GradientTest, alpha: float, votes: Votes) -> None:
+def _check(moments: HalfMoments, test: GradientTest, alpha: float, votes: VoteBounds) -> None:
     if not all(map(isfinite, moments)) or moments.norm1 < 0 or moments.norm2 < 0:
         raise SettingError(f"moments: expected finite numbers and norms >= 0, got {moments}")
     if min(test.n1, test.n2) < 1 or not 0 <= test.offset <= 1 or not 0 < test.lam < float("inf") or not test.tilt > 0:

@@ -103,7 +103,7 @@ def build(
     channels = chosen.channels or shape[0]
     if shape[0] not in (1, channels):
         raise SettingError(f"{arch}: expected images of 1 or {channels} channels, got {shape[0]}")
-    stream = Stream(seed, index=0, stage="train", kind="weights")
+    stream = Stream(seed, index=0, stage="train", part="weights")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream.torch_seed(0))
         network = chosen.make((channels, *shape[1:]), num_classes)

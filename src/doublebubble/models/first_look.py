@@ -39,7 +39,7 @@ def first_look(
     another order than the labels.
     """
     _check_logits(model, inputs[:2], num_classes)
-    stream = Stream(seed, 0, "select", kind="first look")
+    stream = Stream(seed, 0, "select", "first_look")
     clean = predictions(model, inputs, 0.0, stream)
     noisy = predictions(model, inputs, sigma, stream)
     clean_right, noisy_right = int((clean == labels).sum()), int((noisy == labels).sum())

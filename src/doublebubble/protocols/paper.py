@@ -6,24 +6,19 @@ It answers what the published procedure would report, so that figures can be com
 import time
 from collections.abc import Mapping
 
-import numpy as np
-from torch import Tensor
-
+from doublebubble import registry
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import InputError, SettingError
-from doublebubble.geometry import double_bubble_radius, published_boundary_radius, transitive_radius
+from doublebubble.method import PublishedBall, PublishedBalls, SmoothingMethod
 from doublebubble.protocols.paper_search import Found, Measured, Task, find_second, find_third
 from doublebubble.search.gradients import Cost
-from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.streams import INPUT
 from doublebubble.types import ABSTAIN, Guarantee, Method
 
-_SIMPLEST_FIRST: tuple[Method, ...] = ("cohen", "single", "boundary", "double")
 
-
-def certify(
-    smoothed: SmoothedClassifier, config: CertifyConfig, x: Tensor, index: int, label: int | None
-) -> Certificate:
+def certify(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -> Certificate:
     """NOT A GUARANTEE at any level: the draws that choose a ball also measure it, and the best of many looks is kept.
 
     Algorithms 1 and 2 of the publication with its constants. The class under test is the label if there is one, else
@@ -33,14 +28,17 @@ def certify(
     """
     if config.protocol != "paper":
         raise SettingError(f"protocol: expected settings for paper, got {config.protocol}")
+    index, label = given.index, given.label
     if label is not None and not 0 <= label < smoothed.num_classes:
         raise InputError(f"input {index}: expected a label from 0 to {smoothed.num_classes - 1}, got {label}")
-    fed = smoothed.checked(x, index).cpu()
+    methods = [method for name in config.methods if isinstance(method := registry.card(name), SmoothingMethod)]
+    needed = max(method.published_balls for method in methods)
+    fed = smoothed.checked(given.x, index).cpu()
     spent = {stage: Cost() for stage in ("select", "search", "line", "certify")}
     seconds = dict.fromkeys(spent, 0.0)
 
     begin = time.perf_counter()
-    first, spent["select"] = Task(smoothed, config, fed, index, 0).measure(fed, "select", 0)
+    first, spent["select"] = Task(smoothed, config, fed, index, 0).measure(fed, "select", INPUT)
     seconds["select"] = time.perf_counter() - begin
     leader = first.rivals.top
     task = Task(smoothed, config, fed, index, leader if label is None else label)
@@ -51,15 +49,21 @@ def certify(
 
     balls, stories = [first], []
     second = third = Found(None, "not searched")
-    if set(config.methods) != {"cohen"}:
-        second = _confirmed(task, find_second(task), 1, spent, seconds, "search")
+    if needed >= 2:
+        second = _confirmed(task, find_second(task), "second", spent, seconds, "search")
         stories.append(f"ball 2: {second.reason}")
-    if "double" in config.methods and second.ball is not None:
-        third = _confirmed(task, find_third(task, second.ball), 2, spent, seconds, "line")
+    if needed >= 3 and second.ball is not None:
+        third = _confirmed(task, find_third(task, second.ball), "third", spent, seconds, "line")
         stories.append(f"ball 3: {third.reason}")
     balls += [found.ball for found in (second, third) if found.ball is not None]
-    values = _radii(task, first, second.ball, third.ball)
-    radii = {method: values[method] for method in config.methods}
+    published = PublishedBalls(
+        x1=task.x.double().numpy(),
+        domain=smoothed.domain,
+        cohen=max(0.0, first.radius),
+        second=_published(task, second.ball),
+        third=_published(task, third.ball),
+    )
+    radii = {method.name: method.published(published) for method in methods}
     separated = max(radii.values()) > 0
     status = Status.CERTIFIED if separated else Status.NOT_SEPARATED
     prediction = leader if separated else ABSTAIN
@@ -67,7 +71,7 @@ def certify(
 
 
 def _confirmed(
-    task: Task, found: Found, part: int, spent: dict[str, Cost], seconds: dict[str, float], stage: str
+    task: Task, found: Found, part: str, spent: dict[str, Cost], seconds: dict[str, float], stage: str
 ) -> Found:
     """The find itself, as published; where the search used fewer draws, the find measured once more with all n."""
     spent[stage] += found.cost
@@ -82,28 +86,8 @@ def _confirmed(
     return Found(ball if holds else None, found.reason + ("" if holds else "; all n draws do not confirm it"))
 
 
-def _radii(task: Task, first: Measured, second: Measured | None, third: Measured | None) -> Mapping[Method, float]:
-    """What each method reports for these balls."""
-    cohen = max(0.0, first.radius)
-    if second is None:
-        return dict.fromkeys(_SIMPLEST_FIRST, cohen)
-    r2, d2 = second.radius, task.distance(second.point)
-    single = max(cohen, transitive_radius(r2, d2))
-    boundary = max(single, _boundary(task, second))
-    double = single
-    if third is not None:
-        double = max(single, double_bubble_radius(r2, d2, third.radius, task.distance(third.point)))
-    return {"cohen": cohen, "single": single, "boundary": boundary, "double": double}
-
-
-def _boundary(task: Task, second: Measured) -> float:
-    """The printed boundary radius, with the domain scaled to the unit box for which it is printed; 0 without a box."""
-    if task.smoothed.domain is None:
-        return 0.0
-    low, high = task.smoothed.domain
-    width = high - low
-    x1, x2 = ((point.double().numpy() - low) / width for point in (task.x, second.point))
-    return width * published_boundary_radius(np.clip(x1, 0.0, 1.0), x2, second.radius / width)
+def _published(task: Task, ball: Measured | None) -> PublishedBall | None:
+    return None if ball is None else PublishedBall(ball.centre(), ball.radius, task.distance(ball.point))
 
 
 def _certificate(
@@ -118,7 +102,7 @@ def _certificate(
     seconds: Mapping[str, float],
 ) -> Certificate:
     config = task.config
-    method = max((m for m in _SIMPLEST_FIRST if m in radii), key=lambda m: radii[m])
+    method = max((name for name in registry.names("paper") if name in radii), key=lambda name: radii[name])
     opening = "the largest of the radii asked for, as published; it " + Guarantee.NONE.sentence
     return Certificate(
         index=task.index,
@@ -154,6 +138,5 @@ def _ball(config: CertifyConfig, measured: Measured, at_input: bool) -> Ball:
         alpha=config.alpha,
         counts=measured.counts,
         statistic="goodman",
-        bounds={"lower_a": rivals.p_a, "upper_other": rivals.p_b},
-        evidence={"top": rivals.top, "runner_up": rivals.runner_up},
+        evidence={"top": rivals.top, "runner_up": rivals.runner_up, "lower_a": rivals.p_a, "upper_other": rivals.p_b},
     )

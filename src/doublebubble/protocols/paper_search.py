@@ -76,15 +76,15 @@ class Task:
         """Draws of one look of a search."""
         return self.config.n if self.config.paper.draws is None else self.config.paper.draws
 
-    def stream(self, stage: Stage, part: int, kind: str = "noise") -> Stream:
+    def stream(self, stage: Stage, part: str) -> Stream:
         """A stream of this input."""
-        return Stream(self.config.seed, self.index, stage, part, kind)
+        return Stream(self.config.seed, self.index, stage, part)
 
     def read(self, counts: Counts) -> Rivals:
         """Goodman's bounds for the leading two classes, at alpha."""
         return goodman_rivals(counts, self.config.alpha)
 
-    def measure(self, point: Tensor, stage: Stage, part: int) -> tuple[Measured, Cost]:
+    def measure(self, point: Tensor, stage: Stage, part: str) -> tuple[Measured, Cost]:
         """The radius at a point, from n draws of its own."""
         nothing = np.empty((0, self.smoothed.num_classes))
         seen = slopes(
@@ -92,7 +92,7 @@ class Task:
         )
         return self._measured(point, self.config.n, seen.counts, self.read(seen.counts)), seen.cost
 
-    def look(self, point: Tensor, estimator: Estimator, part: int) -> tuple[Measured, Tensor, Cost]:
+    def look(self, point: Tensor, estimator: Estimator, part: str) -> tuple[Measured, Tensor, Cost]:
         """The radius at a point and its gradient, from the same draws."""
         fed = point.to(self.x.dtype)
         stream = self.stream("search", part)
@@ -122,11 +122,11 @@ def find_second(task: Task) -> Found:
         momentum=settings.momentum,
         noise=settings.calibrated_noise,
     )
-    state = ascent.init(x + settings.start_noise * _normal(task.stream("search", 0, "start"), x))
+    state = ascent.init(x + settings.start_noise * _normal(task.stream("search", "second/start"), x))
     best: Measured | None = None
     spent = Cost()
     while not ascent.done(state):
-        part = 0 if settings.fixed_draws else state.iteration
+        part = f"second/{0 if settings.fixed_draws else state.iteration}"
         seen, gradient, cost = task.look(state.point, task.estimator, part)
         spent += cost
         right = seen.rivals.top == task.label
@@ -134,7 +134,7 @@ def find_second(task: Task) -> Found:
             best = seen
         if right:
             gradient = gradient - _away(state.point, x)
-        step_stream = task.stream("search", state.iteration, "step")
+        step_stream = task.stream("search", f"second/{state.iteration}/step")
         state = ascent.step(state, gradient, forwards=right, stream=step_stream)
     assert state.stop is not None
     seconds = time.perf_counter() - begin
@@ -159,7 +159,7 @@ def find_third(task: Task, second: Measured) -> Found:
     best: tuple[float, Measured] | None = None
     spent = Cost()
     while not ascent.done(state):
-        part = settings.iterations + (0 if settings.fixed_draws else state.iteration)
+        part = f"third/{0 if settings.fixed_draws else state.iteration}"
         seen, gradient, cost = task.look(x + state.point * along, estimator, part)
         spent += cost
         slope = float((gradient * along).sum())

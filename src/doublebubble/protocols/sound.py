@@ -1,39 +1,30 @@
 """Protocol `sound`: select, search, certify on fresh draws, geometry (docs/math.md, section 2).
 
 With probability at least 1 - alpha over the draws made for one input, the prediction equals g(x) and no point of the
-domain nearer than the radius gets another class.
+domain nearer than the radius gets another class. Knows methods by the registry alone.
 """
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from torch import Tensor
-
-from doublebubble.bounds import AlphaBudget, choose_plan
+from doublebubble import registry
+from doublebubble.bounds import AlphaBudget
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import certified_radius
-from doublebubble.protocols.ball import certified_ball
-from doublebubble.search.plan import CENTRE, BallPlan, Plan, Proposal
-from doublebubble.search.propose import propose
-from doublebubble.smoothing import SmoothedClassifier
-from doublebubble.streams import Stream
+from doublebubble.method import SmoothingMethod
+from doublebubble.search.plan import BallPlan, Plan, Proposals, best_of
+from doublebubble.search.trials import Trials
+from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.streams import INPUT, Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import ABSTAIN, Counts, Guarantee, Method
 
 
 @dataclass(frozen=True)
-class Item:
-    """One input of a batch: where it is in the data set, and its label if it is known."""
-
-    x: Tensor
-    index: int
-    label: int | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
+class Certified:
     """What one plan certifies once its draws are in."""
 
     radius: float
@@ -50,111 +41,139 @@ class _Timed:
     seconds: float
 
 
-def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, items: Sequence[Item]) -> list[Certificate]:
+def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
     """A certificate for each input, each as if it were alone; draws of several inputs share micro-batches."""
-    selected = _tallies(
-        smoothed, [Request(item.x, config.n0, Stream(config.seed, item.index, "select")) for item in items]
-    )
+    selected = _tallies(smoothed, [Request(i.x, config.n0, Stream(config.seed, i.index, "select")) for i in inputs])
     proposals, search_seconds = [], []
-    for item, select in zip(items, selected, strict=True):
+    for given, select in zip(inputs, selected, strict=True):
         start = time.perf_counter()
-        classes = choose_plan(select.tally.counts, config.n, config.alpha)
-        proposals.append(propose(smoothed, config, item.x, item.index, classes, select.tally.counts))
+        proposals.append(propose(Trials(smoothed, config, given.x, given.index, select.tally.counts)))
         search_seconds.append(time.perf_counter() - start)
-    wanted = [_requests(config, item, proposal) for item, proposal in zip(items, proposals, strict=True)]
+    wanted = [certify_requests(config, given, found) for given, found in zip(inputs, proposals, strict=True)]
     answers = iter(_tallies(smoothed, [request for requests in wanted for request in requests]))
     certificates = []
-    for number, (item, proposal) in enumerate(zip(items, proposals, strict=True)):
+    for number, (given, found) in enumerate(zip(inputs, proposals, strict=True)):
         certified = {request.stream.part: next(answers) for request in wanted[number]}
+        tallies = {part: timed.tally for part, timed in certified.items()}
         start = time.perf_counter()
-        outcomes = {
-            method: _outcome(plan, item.x, certified, smoothed, config) for method, plan in proposal.plans.items()
-        }
+        claims = {method: claim(plan, given, tallies, smoothed, config) for method, plan in found.plans.items()}
         seconds = {
             "select": selected[number].seconds,
             "search": search_seconds[number],
             "certify": sum(timed.seconds for timed in certified.values()),
             "geometry": time.perf_counter() - start,
         }
-        draws = {"select": config.n0, "certify": sum(timed.tally.n for timed in certified.values())}
+        draws = {"select": config.n0, "certify": sum(tally.n for tally in tallies.values())}
         counts = {"select": selected[number].tally.counts}
-        if CENTRE in certified:
-            counts["input"] = certified[CENTRE].tally.counts
-        certificates.append(_certificate(smoothed, config, item, proposal, counts, outcomes, draws, seconds))
+        if INPUT in tallies:
+            counts[INPUT] = tallies[INPUT].counts
+        certificates.append(_certificate(smoothed, config, given, found, counts, claims, draws, seconds))
     return certificates
 
 
-def _requests(config: CertifyConfig, item: Item, proposal: Proposal) -> list[Request]:
-    """The certify draws of all plans; methods that put all draws at the input share them, moments included."""
-    balls: dict[int, BallPlan] = {}
-    for ball in (ball for plan in proposal.plans.values() for ball in plan.balls):
-        if ball.part not in balls or ball.gradient is not None:
-            balls[ball.part] = ball
-    stream = Stream(config.seed, item.index, "certify")
-    return [_request(ball, stream.child(part)) for part, ball in balls.items()]
+def propose(trials: Trials) -> Proposals:
+    """A plan for every method asked for, and the choice among them; under `auto` the plan of the method chosen alone.
+
+    Made from select and search draws: the choice costs none of alpha. Among equal gains the simpler method is chosen.
+    """
+    automatic = trials.config.methods == (registry.AUTO,)
+    asked = registry.names("sound") if automatic else trials.config.methods
+    methods = [method for name in asked if isinstance(method := registry.card(name), SmoothingMethod)]
+    found = {
+        method.name: method.propose(trials)
+        for method in sorted(methods, key=lambda method: method.rank)
+        if not automatic or method.promising(trials)
+    }
+    chosen = best_of(list(found.values())).plan.method
+    plans = {name: found[name].plan for name in ((chosen,) if automatic else asked)}
+    return Proposals(plans, chosen, trials.cost)
 
 
-def _request(ball: BallPlan, stream: Stream) -> Request:
-    if ball.antithetic:
-        watched = ((ball.classes.partition.top,), *ball.rivals)
-        return Request(ball.centre, ball.n, stream, antithetic=True, pairs=watched)
-    if ball.gradient is not None:
-        return Request(ball.centre, ball.n, stream, ball.moments, split=ball.gradient.tests[0].n1)
-    return Request(ball.centre, ball.n, stream)
+def certify_requests(config: CertifyConfig, given: Input, found: Proposals) -> list[Request]:
+    """The certify draws of all plans; balls of one name share them, which is an error unless they share the centre."""
+    stream = Stream(config.seed, given.index, "certify")
+    requests: dict[str, Request] = {}
+    for ball in (ball for plan in found.plans.values() for ball in plan.balls):
+        request = ball.statistic.asks(Request(ball.centre, ball.n, stream.named(ball.part)))
+        known = requests.get(ball.part)
+        requests[ball.part] = request if known is None else known.merged(request)
+    return list(requests.values())
 
 
-def _outcome(
-    plan: Plan, x: Tensor, tallies: Mapping[int, _Timed], smoothed: SmoothedClassifier, config: CertifyConfig
-) -> Outcome:
-    """What one plan certifies, at level alpha by itself."""
+def claim(
+    plan: Plan, given: Input, tallies: Mapping[str, Tally], smoothed: SmoothedClassifier, config: CertifyConfig
+) -> Certified:
+    """What one plan certifies, at level alpha by itself: its balls share alpha, each ball's rivals do not."""
+    if len({ball.statistic.top for ball in plan.balls}) != 1:
+        raise AssertionError(f"method {plan.method}: all balls of a plan are for one class")
     budget = AlphaBudget(config.alpha)
-    shares = budget.take_equal([f"ball {number + 1}" for number in range(len(plan.balls))])
+    shares = budget.take_equal([ball.part for ball in plan.balls])
     balls = tuple(
-        certified_ball(ball, tallies[ball.part].tally, share, smoothed.sigma)
+        certified_ball(ball, tallies[ball.part], share, smoothed.sigma)
         for ball, share in zip(plan.balls, shares, strict=True)
     )
     if len(plan.balls) == 1 and plan.balls[0].at_input:
-        return Outcome(balls[0].radius, balls, (1.0,), whole_domain=False)
+        return Certified(balls[0].radius, balls, (1.0,), whole_domain=False)
     low, high = smoothed.domain if plan.boxed and smoothed.domain is not None else (None, None)
     centres = [ball.centre for ball in plan.balls]
-    bound = certified_radius(x, centres, [ball.radius for ball in balls], low, high)  # (D1)
-    return Outcome(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain)
+    bound = certified_radius(given.x, centres, [ball.radius for ball in balls], low, high)  # (D1)
+    return Certified(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain)
+
+
+def certified_ball(plan: BallPlan, tally: Tally, alpha: float, sigma: float) -> Ball:
+    """With probability at least 1 - alpha over the tally's draws, g is the plan's class on the open ball returned.
+
+    On the part of it that lies in the domain, where the statistic uses the box. The plan must not have seen these
+    draws. A radius of 0 claims nothing.
+    """
+    found = plan.statistic.finding(tally, alpha, sigma)
+    rules = [{**bound._asdict(), "numbers": dict(bound.numbers)} for bound in found.bounds]
+    return Ball(
+        centre=None if plan.at_input else plan.centre.detach().cpu().double().numpy(),
+        radius=max(0.0, found.radius) if math.isfinite(found.radius) else 0.0,
+        n=tally.n,
+        alpha=alpha,
+        counts=tally.counts,
+        statistic=plan.statistic.name,
+        evidence={"top": plan.statistic.top, "rules": rules, **found.evidence},
+        vectors=found.vectors,
+    )
 
 
 def _certificate(
     smoothed: SmoothedClassifier,
     config: CertifyConfig,
-    item: Item,
-    proposal: Proposal,
+    given: Input,
+    found: Proposals,
     counts: Mapping[str, Counts],
-    outcomes: Mapping[Method, Outcome],
+    claims: Mapping[Method, Certified],
     draws: Mapping[str, int],
     seconds: Mapping[str, float],
 ) -> Certificate:
-    plan, outcome = proposal.plans[proposal.chosen], outcomes[proposal.chosen]
-    certified = outcome.radius > 0
-    failed = Status.NOT_SEPARATED if all(ball.radius == 0 for ball in outcome.balls) else Status.NOT_COVERED
+    plan, made = found.plans[found.chosen], claims[found.chosen]
+    certified = made.radius > 0
+    failed = Status.NOT_SEPARATED if all(ball.radius == 0 for ball in made.balls) else Status.NOT_COVERED
     return Certificate(
-        index=item.index,
-        label=item.label,
-        prediction=plan.balls[0].classes.partition.top if certified else ABSTAIN,
+        index=given.index,
+        label=given.label,
+        prediction=plan.balls[0].statistic.top if certified else ABSTAIN,
         status=Status.CERTIFIED if certified else failed,
-        radius=outcome.radius,
-        radii={method: outcomes[method].radius for method in proposal.plans},
-        method=proposal.chosen,
+        radius=made.radius,
+        radii={method: claims[method].radius for method in found.plans},
+        method=found.chosen,
         reason=plan.reason,
         protocol="sound",
         guarantee=Guarantee.EXACT,
         alpha=config.alpha,
         sigma=smoothed.sigma,
-        shape=tuple(item.x.shape),
+        shape=tuple(given.x.shape),
         program=smoothed.program.name,
-        balls=outcome.balls,
-        multipliers=outcome.multipliers,
-        whole_domain=outcome.whole_domain,
+        balls=made.balls,
+        multipliers=made.multipliers,
+        whole_domain=made.whole_domain,
         counts=counts,
-        draws={**draws, "search": proposal.cost.draws},
-        forward_equivalents={**draws, "search": proposal.cost.forward_equivalents},
+        draws={**draws, "search": found.cost.draws},
+        forward_equivalents={**draws, "search": found.cost.forward_equivalents},
         seconds=seconds,
     )
 

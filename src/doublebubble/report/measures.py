@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.stats import binom
 from scipy.stats import t as student
 
+from doublebubble import registry
 from doublebubble.bounds import clopper_pearson
 from doublebubble.errors import InputError
 from doublebubble.runs.statistics import BAND_ALPHA
@@ -20,7 +21,6 @@ from doublebubble.types import ABSTAIN, Floats
 
 REPORTED = "reported"
 """Stands beside the names of methods for the radius that a record reports, of the plan fixed before its draws."""
-SIMPLEST_FIRST = ("cohen", "single", "boundary", "double", "dipole", "first_order")
 HALF_WINDOW = 0.075
 FEWEST = 6
 """Fewer inputs bound no median at 95 %, and no mean worth the name."""
@@ -92,7 +92,7 @@ def winners(table: pd.DataFrame, methods: Sequence[str]) -> dict[str, Estimate]:
     method certifies are not predicted and do not count. Bands are Clopper-Pearson, each by itself. Says which number is
     largest, not that the largest is guaranteed.
     """
-    order = [method for method in SIMPLEST_FIRST if method in methods]
+    order = [method for method in registry.names() if method in methods]
     radii = np.stack([radii_of(table, method) for method in order])
     right = (table["selected"].to_numpy(np.int64) == _labels(table)) & (radii.max(0) > 0)
     first = radii.argmax(0)[right]

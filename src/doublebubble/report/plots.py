@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from doublebubble import registry
 from doublebubble.report.captions import BANDS, provenance
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import (
@@ -17,12 +18,7 @@ from doublebubble.report.figure import (
     BLUE,
     DASHED,
     DOTTED,
-    GREEN,
-    ORANGE,
-    PURPLE,
-    SKY,
     SOLID,
-    VERMILION,
     Dashes,
     Line,
     Look,
@@ -48,24 +44,8 @@ from doublebubble.runs.tables import frame
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLOURS: dict[str, str] = {
-    "cohen": BLUE,
-    "single": ORANGE,
-    "boundary": VERMILION,
-    "double": GREEN,
-    "first_order": PURPLE,
-    "dipole": SKY,
-    REPORTED: BLACK,
-}
-MARKERS: dict[str, str] = {
-    "cohen": "o",
-    "single": "s",
-    "boundary": "^",
-    "double": "D",
-    "first_order": "v",
-    "dipole": "P",
-    REPORTED: "X",
-}
+_REPORTED_LOOKS = ("reported", BLACK, "X", SOLID)
+_DASHES: dict[str, Dashes] = {"solid": SOLID, "dashed": DASHED, "dotted": DOTTED}
 BY_GRADIENT: dict[str, Dashes] = {"approximate": DASHED, "full": SOLID}
 ACCURACY = Look(
     "radius (L2, in units of the input)", "certified accuracy", names="beside", y_range=(0.0, 1.02), steps=True
@@ -118,8 +98,11 @@ def accuracy_line(table: pd.DataFrame, series: Series, to: float) -> Line:
 
 def method_lines(table: pd.DataFrame, methods: Sequence[str], to: float) -> tuple[Line, ...]:
     """Certified accuracy of each method by itself."""
-    looks = (Series(spoken(m), COLOURS[m], _dashes(m), MARKERS[m], m) for m in methods)
-    return tuple(accuracy_line(table, series, to) for series in looks)
+    lines = []
+    for method in methods:
+        label, colour, marker, dashes = _looks(method)
+        lines.append(accuracy_line(table, Series(label, colour, dashes, marker, method), to))
+    return tuple(lines)
 
 
 def radius_lines(table: pd.DataFrame, methods: Sequence[str], gradient: str, centres: Sequence[float]) -> list[Line]:
@@ -136,16 +119,12 @@ def window_centres(tables: Sequence[pd.DataFrame]) -> list[float]:
 def winner_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str]) -> tuple[Line, ...]:
     """For each method the proportion of correctly predicted inputs on which its radius is the largest."""
     found = {sigma: winners(table, methods) for sigma, table in sorted(by_sigma.items())}
-    return tuple(
-        Line(
-            spoken(method),
-            {sigma: shares[method] for sigma, shares in found.items() if method in shares},
-            COLOURS[method],
-            _dashes(method),
-            MARKERS[method],
-        )
-        for method in methods
-    )
+    lines = []
+    for method in methods:
+        label, colour, marker, dashes = _looks(method)
+        points = {sigma: shares[method] for sigma, shares in found.items() if method in shares}
+        lines.append(Line(label, points, colour, dashes, marker))
+    return tuple(lines)
 
 
 def sigma_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str], gradient: str) -> list[Line]:
@@ -174,18 +153,24 @@ def _gain_lines(
 
 def _method_line(method: str, gradient: str, points: dict[float, Estimate]) -> Line:
     """Colour and marker by method, dashes by gradient."""
-    return Line(_with(method, gradient), points, COLOURS[method], BY_GRADIENT[gradient], MARKERS[method])
+    _, colour, marker, _ = _looks(method)
+    return Line(_with(method, gradient), points, colour, BY_GRADIENT[gradient], marker)
 
 
 def spoken(method: str) -> str:
     """The method's name on a figure."""
-    return {"cohen": "Cohen", "first_order": "first order"}.get(method, method)
+    return _looks(method)[0]
+
+
+def _looks(method: str) -> tuple[str, str, str, Dashes]:
+    """Name, colour, marker and dashes of a method, or of the radius reported."""
+    if method == REPORTED:
+        return _REPORTED_LOOKS
+    card = registry.card(method)
+    return card.label, card.colour, card.marker, _DASHES[card.dashes]
 
 
 def _with(method: str, gradient: str) -> str:
-    """The name of a method's line under a gradient; two methods use none."""
-    return spoken(method) if method in ("first_order", "dipole") else f"{spoken(method)}, {gradient}"
-
-
-def _dashes(method: str) -> Dashes:
-    return {"cohen": DASHED, "single": DOTTED, "double": DASHED, "dipole": DOTTED}.get(method, SOLID)
+    """The name of a method's line under a gradient, where that makes a difference."""
+    steered = method == REPORTED or registry.card(method).steered
+    return f"{spoken(method)}, {gradient}" if steered else spoken(method)

@@ -71,5 +71,5 @@ def typical_votes(classes: int, draws: int) -> Counts:
     The k-th class has probability proportional to k^-3; class 0 leads by far.
     """
     weights = 1 / np.arange(1.0, classes + 1) ** 3
-    stream = Stream(0, classes, "audit", kind="interval cost")
+    stream = Stream(0, classes, "audit", "interval_cost")
     return stream.generator().multinomial(draws, weights / weights.sum()).astype(np.int64)

@@ -1,10 +1,12 @@
 """One input's outcome as it is kept: what a certificate says, its radii rounded down, or why there is none."""
 
+import itertools
+from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Decimal
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import Settings
@@ -46,7 +48,7 @@ def radius_text(radius: float) -> str:
 class BallRecord(Settings):
     """A ball of the plan with all that is needed to compute its radius again; nothing in it is rounded.
 
-    `centre` is the row of the run's file of centres for this input; None is the input itself.
+    `centre` and `vectors` are rows of the run's file of centres for this input; a centre of None is the input itself.
     """
 
     centre: Annotated[int, Field(ge=0)] | None
@@ -55,8 +57,8 @@ class BallRecord(Settings):
     alpha: float
     counts: Votes
     statistic: str
-    bounds: dict[str, float]
-    evidence: dict[str, float | int | list[int] | list[float]]
+    evidence: dict[str, JsonValue]
+    vectors: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
 
 
 class Record(Settings):
@@ -104,7 +106,7 @@ class Record(Settings):
     @classmethod
     def of(cls, certificate: Certificate, centres_digest: str | None = None) -> Self:
         """The record of a certificate; `centres_digest` as `centres_of` and the store agree on it."""
-        rows = iter(range(len(certificate.balls)))
+        rows = itertools.count()
         return cls(
             index=certificate.index,
             label=certificate.label,
@@ -117,7 +119,7 @@ class Record(Settings):
             protocol=certificate.protocol,
             method=certificate.method,
             reason=certificate.reason,
-            balls=tuple(_ball(ball, None if ball.centre is None else next(rows)) for ball in certificate.balls),
+            balls=tuple(_ball(ball, rows) for ball in certificate.balls),
             multipliers=certificate.multipliers,
             whole_domain=certificate.whole_domain,
             centres_digest=centres_digest,
@@ -148,21 +150,25 @@ class Record(Settings):
 
 
 def centres_of(certificate: Certificate) -> Floats | None:
-    """The centres of the plan besides the input itself, one a row in the order of the balls; None if there are none."""
-    centres = [ball.centre for ball in certificate.balls if ball.centre is not None]
-    return np.stack(centres) if centres else None
+    """The centres and other vectors of the plan, the input itself excepted, ball by ball; None if there are none."""
+    rows = [
+        row.reshape(certificate.shape)
+        for ball in certificate.balls
+        for row in ([] if ball.centre is None else [ball.centre]) + list(ball.vectors.values())
+    ]
+    return np.stack(rows) if rows else None
 
 
-def _ball(ball: Ball, row: int | None) -> BallRecord:
+def _ball(ball: Ball, rows: Iterator[int]) -> BallRecord:
     return BallRecord(
-        centre=row,
+        centre=None if ball.centre is None else next(rows),
         radius=ball.radius,
         n=ball.n,
         alpha=ball.alpha,
         counts=_votes(ball.counts),
         statistic=ball.statistic,
-        bounds=dict(ball.bounds),
         evidence=dict(ball.evidence),
+        vectors={name: next(rows) for name in ball.vectors},
     )
 
 

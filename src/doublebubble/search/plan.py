@@ -3,72 +3,65 @@
 Everything in a plan is fixed before the certify draws, so that choosing it costs none of alpha.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Protocol
 
 from torch import Tensor
 
-from doublebubble.bounds import ClassPlan, GradientTest, vote_weights
+from doublebubble.bounds import RivalBound
+from doublebubble.certificate import Evidence
 from doublebubble.search.gradients import Cost
+from doublebubble.streams import INPUT
+from doublebubble.tally import Request, Tally
 from doublebubble.types import Floats, Method
-
-CENTRE = 0
-"""The part of the certify stream that belongs to the input itself."""
 
 
 @dataclass(frozen=True)
-class GradientPlan:
-    """Bounds on the gradient of the lead over the first rivals: a test each, and the part of the ball's alpha it costs.
+class Finding:
+    """What the draws at one centre say: a bound on the lead over every rival, and what else a verifier needs.
 
-    `eta`, if there is one, belongs to the first test: a vector, zero except at faces of the box and pointing inwards
-    there, that is added to its half means (docs/math.md, section 6).
+    `vectors` are points or directions that were fixed before the draws and that the bounds rest on.
     """
 
-    tests: tuple[GradientTest, ...]
-    share: float
-    eta: Floats | None = None
+    bounds: tuple[RivalBound, ...]
+    evidence: Evidence = field(default_factory=dict)
+    vectors: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def radius(self) -> float:
+        """The least of the bounds, signed: by Lemma I it holds at the level at which each of them does."""
+        return min((bound.radius for bound in self.bounds), default=-inf)
+
+
+class Statistic(Protocol):
+    """How the draws at one centre become a ball on which g is the class `top`; fixed before the draws."""
+
+    @property
+    def name(self) -> str:
+        """What records call it."""
+
+    @property
+    def top(self) -> int:
+        """The class that the ball is for."""
+
+    def asks(self, request: Request) -> Request:
+        """The request with what is needed besides votes."""
+
+    def finding(self, tally: Tally, alpha: float, sigma: float) -> Finding:
+        """With probability at least 1 - alpha over the draws, g is `top` on the open ball of the finding's radius."""
 
 
 @dataclass(frozen=True)
 class BallPlan:
-    """One ball to be certified: its centre, its share of the draws, its stream's part, its statistics.
+    """One ball to be certified: the name of its draws, its centre, its share of the draws, its statistic."""
 
-    `gradient` asks for a first-order radius, `antithetic` for one from pairs of opposite draws.
-    """
-
-    part: int
+    part: str
     centre: Tensor
     n: int
-    classes: ClassPlan
-    gradient: GradientPlan | None = None
-    antithetic: bool = False
-
-    @property
-    def at_input(self) -> bool:
-        """Whether the centre is the input itself; pairs are drawn nowhere else."""
-        return self.part == CENTRE or self.antithetic
-
-    @property
-    def rivals(self) -> tuple[tuple[int, ...], ...]:
-        """The classes that could overtake, as the statistics watch them: by name, or as one group."""
-        return rivals_of(self.classes)
-
-    @property
-    def moments(self) -> tuple[tuple[float, ...], ...]:
-        """The weights of the votes in the sums of noise that the gradient's tests need."""
-        if self.gradient is None:
-            return ()
-        top, classes = self.classes.partition.top, self.classes.partition.num_classes
-        pairs = zip(self.gradient.tests, self.rivals, strict=False)
-        return tuple(tuple(vote_weights(classes, top, rival, test.offset).tolist()) for test, rival in pairs)
-
-
-def rivals_of(classes: ClassPlan) -> tuple[tuple[int, ...], ...]:
-    """All others as one group under the binary rule, else each named class and the group of the rest, if any."""
-    partition = classes.partition
-    named = () if classes.binary else partition.named
-    rest = tuple(k for k in range(partition.num_classes) if k != partition.top and k not in named)
-    return (*((k,) for k in named), *((rest,) if rest else ()))
+    statistic: Statistic
+    at_input: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,8 +74,21 @@ class Plan:
     reason: str
 
 
+def plan_at_input(method: Method, x: Tensor, n: int, statistic: Statistic, reason: str, part: str = INPUT) -> Plan:
+    """All draws at the input."""
+    return Plan(method, (BallPlan(part, x, n, statistic, at_input=True),), False, reason)
+
+
 @dataclass(frozen=True)
 class Proposal:
+    """A plan, and the gain over votes alone at the input that the search draws promise; no claim."""
+
+    plan: Plan
+    gain: float
+
+
+@dataclass(frozen=True)
+class Proposals:
     """A plan for each method asked for, the one chosen among them, and what finding them cost."""
 
     plans: Mapping[Method, Plan]
@@ -90,6 +96,6 @@ class Proposal:
     cost: Cost
 
 
-def cohen_plan(x: Tensor, classes: ClassPlan, n: int, method: Method = "cohen", reason: str = "") -> Plan:
-    """All draws at the input: what every method falls back to when it predicts no gain."""
-    return Plan(method, (BallPlan(CENTRE, x, n, classes),), boxed=False, reason=reason)
+def best_of(proposals: Sequence[Proposal]) -> Proposal:
+    """The proposal with the largest gain; among equals the first."""
+    return max(proposals, key=lambda proposal: proposal.gain)

@@ -14,7 +14,7 @@ from doublebubble.smoothing.forward import Forward
 from doublebubble.smoothing.inputs import Input, checked_input, held_domain
 from doublebubble.smoothing.soft import SoftScores, soft_scores
 from doublebubble.smoothing.votes import Votes
-from doublebubble.streams import Stage, Stream
+from doublebubble.streams import INPUT, Stage, Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import ABSTAIN, Counts
 
@@ -24,8 +24,8 @@ class SmoothedClassifier:
 
     `model` takes a batch in the domain's units, normalisation inside, and returns one row of logits for each input.
     `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is
-    widened by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always runs, padded if
-    need be; another one is another specification.
+    widened by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always
+    runs, padded if need be; another one is another specification.
     """
 
     def __init__(
@@ -75,7 +75,9 @@ class SmoothedClassifier:
 
     # What users call
 
-    def counts(self, x: Tensor, n: int, *, seed: int, index: int, stage: Stage = "certify", part: int = 0) -> Counts:
+    def counts(
+        self, x: Tensor, n: int, *, seed: int, index: int, stage: Stage = "certify", part: str = INPUT
+    ) -> Counts:
         """Votes for each class among n draws at x, from the stream (seed, index, stage, part)."""
         given = Input(index, x)
         return self.tally(Request(given.x, n, Stream(seed, given.index, stage, part))).counts
@@ -89,7 +91,7 @@ class SmoothedClassifier:
         if not 0 < alpha < 1:
             raise SettingError(f"alpha: expected a number in (0, 1), got {alpha!r}")
         given = Input(index, x)
-        counts = self.tally(Request(given.x, n, Stream(seed, given.index, "certify", kind="predict"))).counts
+        counts = self.tally(Request(given.x, n, Stream(seed, given.index, "certify", "predict"))).counts
         order = counts.argsort(kind="stable")[::-1]
         first, second = int(counts[order[0]]), int(counts[order[1]])
         verdict = stats.binomtest(first, first + second, 0.5).pvalue

@@ -36,7 +36,7 @@ def soft_scores(
     noise = forward.buffers(centre).noise
     source = NormalDraws(stream, centre)
     gumbel_like = torch.empty(classes, dtype=torch.float32, device=device)
-    gumbel_source = NormalDraws(stream.child(stream.part, kind="gumbel"), gumbel_like)
+    gumbel_source = NormalDraws(stream.child("gumbel"), gumbel_like)
     counts = torch.zeros(classes, dtype=torch.int64, device=device)
     gradients = torch.zeros((len(directions), *centre.shape), dtype=centre.dtype, device=device)
     normals = torch.empty((most, classes), dtype=torch.float32, device=device)

@@ -49,7 +49,7 @@ class Votes:
         key = (tuple(x.shape), x.dtype)
         if key not in self._interchangeable:
             rows, noise = self._forward.batch_size, self._forward.buffers(x).noise
-            NormalDraws(Stream(0, 0, "audit", kind="rows"), x).fill(noise)
+            NormalDraws(Stream(0, 0, "audit", "rows"), x).fill(noise)
             batch = x + self._sigma * noise
             alone = self._forward.logits(batch, rows, [0]).clone()
             same = True

@@ -53,4 +53,4 @@ def _cut_out(pixels: Tensor, rows: Tensor, columns: Tensor, margin: int) -> Tens
 
 def enumerate_batches(count: int, batch_size: int, seed: int, epoch: int) -> Iterator[tuple[int, Tensor]]:
     """Step number and image numbers of each batch of an epoch."""
-    yield from enumerate(epoch_batches(count, batch_size, Stream(seed, epoch, "train", kind="order")))
+    yield from enumerate(epoch_batches(count, batch_size, Stream(seed, epoch, "train", "order")))

@@ -15,7 +15,7 @@ def accuracies_on_test(folder: Path, data_dir: Path | None = None) -> tuple[floa
     model, _ = load_model(folder)
     data = load_dataset(settings.dataset, "test", data_dir, settings.size)
     inputs = data.inputs()
-    stream = Stream(settings.seed, 0, "audit", kind="test accuracy")
+    stream = Stream(settings.seed, 0, "audit", "test_accuracy")
     return accuracy(model, inputs, data.labels, 0.0, stream), accuracy(
         model, inputs, data.labels, settings.sigma, stream
     )

@@ -89,7 +89,7 @@ class _Run:
         self.model = model.to(settings.device)
         _channels_last(self.model)
         self.optimiser = _optimiser(settings, self.model)
-        order = Stream(settings.seed, 0, "train", kind="holdout").generator().permutation(len(data))
+        order = Stream(settings.seed, 0, "train", "holdout").generator().permutation(len(data))
         kept = min(settings.holdout, len(data) // 10)
         held, used = torch.from_numpy(order[:kept]), torch.from_numpy(order[kept:])
         self.held_inputs = data.inputs(held).to(settings.device)
@@ -104,7 +104,7 @@ class _Run:
         losses, accuracies, rate = [], [], self.settings.lr
         for step, chosen in enumerate_batches(len(self.labels), self.settings.batch_size, self.settings.seed, epoch):
             rate = learning_rate(self.settings, (epoch - 1) * self.steps_per_epoch + step, self.steps_per_epoch)
-            result = self._step(chosen, rate, Stream(self.settings.seed, epoch, "train", part=step))
+            result = self._step(chosen, rate, Stream(self.settings.seed, epoch, "train", f"step/{step}"))
             loss = result.loss.item()
             if not torch.isfinite(result.loss):
                 raise ModelError(f"epoch {epoch}, step {step}: the loss is {loss}; a smaller learning rate may help")
@@ -119,7 +119,7 @@ class _Run:
             group["lr"] = rate
         pixels = self.pixels[chosen]
         if self.settings.augment != "none":
-            pixels = AUGMENTATIONS[self.settings.augment](pixels, stream.child(stream.part, kind="augment"))
+            pixels = AUGMENTATIONS[self.settings.augment](pixels, stream.child("augment"))
         x = to_unit(pixels, self.info.top).to(self.settings.device)
         result = self._loss(x, self.labels[chosen].to(self.settings.device), stream)
         self.optimiser.zero_grad(set_to_none=True)
@@ -138,7 +138,7 @@ class _Run:
         if not len(self.held_labels):
             return None
         self.model.eval()
-        stream = Stream(self.settings.seed, 0, "train", kind="monitor")
+        stream = Stream(self.settings.seed, 0, "train", "monitor")
         return accuracy(self.model, self.held_inputs, self.held_labels, self.settings.sigma, stream)
 
     def card(self, metrics: EpochMetrics) -> ModelCard:

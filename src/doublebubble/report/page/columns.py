@@ -5,6 +5,7 @@ A radius of a record has 6 decimals, so its millionths are an integer and nothin
 
 from collections.abc import Sequence
 
+from doublebubble import registry
 from doublebubble.certificate import Status
 from doublebubble.report.facts import guarantee_of
 from doublebubble.report.page.steps import Steps
@@ -40,7 +41,7 @@ def run_data(view: RunView) -> dict[str, object]:
         "n": len(records),
         "methods": list(view.methods),
         "curves": [
-            {"name": view.reported if name == PLAN else name, **curve_data(curve)}
+            {**({"name": view.reported} if name == PLAN else _looks(name)), **curve_data(curve)}
             for name, curve in view.curves.items()
         ],
         "index": [record.index for record in records],
@@ -64,6 +65,11 @@ def run_data(view: RunView) -> dict[str, object]:
         "milliseconds": [round(1000 * sum(record.seconds.values())) for record in records],
         "words": list(words.known),
     }
+
+
+def _looks(method: str) -> dict[str, str]:
+    known = registry.card(method)
+    return {"name": known.label, "colour": known.colour}
 
 
 def curve_data(curve: Steps) -> dict[str, object]:

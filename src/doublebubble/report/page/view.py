@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from doublebubble import registry
 from doublebubble.report.facts import guarantees, mark
 from doublebubble.report.page.steps import Steps, steps
 from doublebubble.report.page.thumbnails import Pixels
@@ -42,12 +43,14 @@ class RunView:
 
     @cached_property
     def curves(self) -> Mapping[str, Steps]:
-        """The curve of the reported radius, then one a method: each holds by itself, never their maximum."""
+        """The curve of the reported radius, then one for each method: each holds by itself, never their maximum."""
         return {PLAN: steps(self.table), **{m: steps(self.table, f"radius_{m}") for m in self.methods}}
 
     @cached_property
     def methods(self) -> tuple[str, ...]:
-        """The methods that have a radius in any record, as they were asked for."""
+        """The methods with a radius in every record, as they were asked for; none where they were chosen per input."""
+        if isinstance(self.run.spec, RunSpec) and self.run.spec.config.methods == (registry.AUTO,):
+            return ()
         found = {method for record in self.run.records for method in record.radii}
         asked = self.run.spec.config.methods if isinstance(self.run.spec, RunSpec) else ()
         return (*(m for m in asked if m in found), *sorted(found - set(asked)))

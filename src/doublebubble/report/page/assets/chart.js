@@ -84,7 +84,7 @@ class Chart {
 
   entry(series, number) {
     const swatch = make("span", { class: `swatch ${series.dash ?? "solid"}`, "aria-hidden": "true" });
-    swatch.style.setProperty("--swatch", `var(--series-${series.colour % 7})`);
+    swatch.style.setProperty("--swatch", colour(series.colour));
     const toggle = () => this.toggle(number);
     const button = make("button", { type: "button", "aria-pressed": "true", onclick: toggle }, swatch);
     button.append(make("span", { class: "series-name" }, series.name, series.note ? ` ${series.note}` : ""));

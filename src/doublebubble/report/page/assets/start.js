@@ -30,6 +30,7 @@ function showMethods() {
     const run = able[Number(select.value || 0)];
     const series = run.curves.map((curve, number) => ({
       ...curveSeries(run, curve, number, number === 0 ? "2b" : ""),
+      colour: curve.colour ?? 5,
       width: number === 0 ? 3.5 : 1.8,
     }));
     chart.show(series, page.start);

@@ -72,8 +72,12 @@ function cssValue(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-function colour(number) {
-  return cssValue(`--series-${number % 7}`);
+// A colour of the page by its number, or one of the registry's, made lighter on a dark page.
+function colour(given) {
+  if (typeof given === "number") return cssValue(`--series-${given % 7}`);
+  if (!dark.matches) return given;
+  const parts = [1, 3, 5].map((at) => parseInt(given.slice(at, at + 2), 16));
+  return `#${parts.map((part) => Math.round(part + 0.45 * (255 - part)).toString(16).padStart(2, "0")).join("")}`;
 }
 
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
