@@ -138,6 +138,8 @@ class RunStore:
                 f"{self.path}: holds a run of another specification ({'; '.join(changed)}); "
                 "use the same settings to resume it, or another folder"
             )
+        self.spec = found  # equal but for last bits of the probe, and what the records' checksums cover
+        self._digest = spec_hash(found)
         self.records, self._length, self.repaired = _read_records(self.path, self.spec)
 
     def _create(self) -> None:
