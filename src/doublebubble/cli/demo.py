@@ -93,9 +93,9 @@ def _explain(console: Console, run: "Run", job: "Job") -> None:
     first = min(run.records, key=lambda record: record.index)
     if first.radius > 0:
         console.print(
-            f"for example: digit {first.index} is classified as {first.prediction}, and no change within [0, 1] of L2 "
-            f"size below {first.radius:.6f} makes the smoothed classifier say anything else, with probability at least "
-            f"{1 - job.spec.config.alpha:.1%} over its draws"
+            f"for example: input {first.index}, a handwritten {first.label}, is classified as {first.prediction}, and "
+            f"no change within [0, 1] of L2 size below {first.radius:.6f} makes the smoothed classifier say anything "
+            f"else, with probability at least {1 - job.spec.config.alpha:.1%} over its draws"
         )
 
 
