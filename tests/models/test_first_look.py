@@ -52,7 +52,7 @@ def test_a_wrong_model_that_no_renumbering_helps_is_called_guessing() -> None:
 def test_an_undefended_model_is_noticed() -> None:
     inputs, labels = one_hot()
     (warning,) = first_look(Reads(), inputs, labels, sigma=50.0, num_classes=K).warnings
-    assert "200 of 200 clean images rightly but only" in warning
+    assert "200 of 200 clean images correctly but only" in warning
     assert "put a denoiser before it" in warning
 
 
@@ -102,3 +102,10 @@ def test_predictions_do_not_depend_on_the_batch_and_noise_has_the_asked_scale() 
     noise = torch.cat(seen)
     assert noise.std().item() == pytest.approx(0.5, rel=0.02)
     assert abs(noise.mean().item()) < 0.01
+
+
+def test_a_model_of_more_classes_than_the_data_says_how_they_were_numbered() -> None:
+    inputs, labels = one_hot(10)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(K, 7))
+    with pytest.raises(ModelError, match=r"got \(2, 7\); the labels are 0 = cat; for folders of images, a list of all"):
+        first_look(model, inputs, labels, sigma=0.25, num_classes=K, numbering="the labels are 0 = cat")

@@ -11,7 +11,7 @@ from doublebubble.streams import NormalDraws, Stream
 
 @dataclass(frozen=True)
 class StepLoss:
-    """The loss to descend, and how many of the noisy images were named rightly, as a fraction."""
+    """The loss to descend, and how many of the noisy images were named correctly, as a fraction."""
 
     loss: Tensor
     accuracy: float
