@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doublebubble.runs.pictures import stored_pictures
+from doublebubble.runs.picture_files import stored_pictures
 from doublebubble.runs.store import read_run
 from tests.cli.calling import call
 

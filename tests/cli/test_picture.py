@@ -8,7 +8,7 @@ from PIL import Image
 from torch import nn
 
 from doublebubble.cli.demo import telling
-from doublebubble.runs.pictures import stored_pictures
+from doublebubble.runs.picture_files import stored_pictures
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.types import ABSTAIN

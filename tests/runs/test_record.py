@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doublebubble.errors import RunError, SettingError
-from doublebubble.runs.lines import decode, encode
+from doublebubble.runs.encoding import decode, encode
 from doublebubble.runs.record import Record, centres_of, floor_radius, radius_text
 from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import certificate

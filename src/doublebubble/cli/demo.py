@@ -115,7 +115,7 @@ def telling(records: "Sequence[Record]") -> "list[Record]":
 def _draw_pictures(console: Console, run: "Run", job: "Job", chosen: "Sequence[Record]") -> None:
     """Pictures of these inputs, stored in the run; those that it holds already are left."""
     from doublebubble.cli.picture import draw_record
-    from doublebubble.runs.pictures import stored_pictures
+    from doublebubble.runs.picture_files import stored_pictures
 
     smoothed = job.recipe.smoothed()
     there = stored_pictures(run.path)
@@ -129,7 +129,7 @@ def _show_results(console: Console, run: "Run", folder: Path) -> None:
     from doublebubble.cli.report import write_report
     from doublebubble.report.figure import save
     from doublebubble.report.plots import run_figure
-    from doublebubble.runs.pictures import stored_pictures
+    from doublebubble.runs.picture_files import stored_pictures
 
     page = folder / "report.html"
     figure, _ = save(run_figure(run, "Certified accuracy on scikit-learn's digits"), folder / "certified-accuracy")

@@ -20,7 +20,7 @@ import numpy as np
 
 from doublebubble.certificate import Certificate
 from doublebubble.errors import RunError
-from doublebubble.runs.lines import decode, encode
+from doublebubble.runs.encoding import decode, encode
 from doublebubble.runs.lock import try_lock, unlock
 from doublebubble.runs.record import Record, centres_of
 from doublebubble.runs.spec import RunSpec, Spec, differences, parse_spec, spec_hash, spec_text

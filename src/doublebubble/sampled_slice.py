@@ -1,4 +1,4 @@
-"""The picture of one input: a plane through it and its balls, with the smoothed class sampled on a grid.
+"""The slice that a picture of one input shows: a plane through it and its balls, the smoothed class sampled on a grid.
 
 What is sampled here is an estimate from draws of its own and certifies nothing; the radius is the record's. May import
 what the certifier may, not the certifier.

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from doublebubble.runs.pictures import picture_path, stored_pictures
+from doublebubble.runs.picture_files import picture_path, stored_pictures
 
 
 def test_stored_pictures_are_found_by_input_and_other_files_are_left_alone(tmp_path: Path) -> None:

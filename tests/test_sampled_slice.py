@@ -9,8 +9,8 @@ from scipy.special import ndtr as Phi
 
 from doublebubble.audit.oracles import HalfSpace, LinearClassifier
 from doublebubble.errors import InputError, RunError, SettingError
-from doublebubble.picture import Slice, sample_slice
 from doublebubble.runs.record import Record, centres_of
+from doublebubble.sampled_slice import Slice, sample_slice
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.types import ABSTAIN, Floats
 from tests.runs.samples import certificate
