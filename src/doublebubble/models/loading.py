@@ -1,7 +1,7 @@
 """Anyone's model by a short text: a trained folder, an architecture, module:factory, timm:NAME, or a file.
 
 Weights come from safetensors or from files that hold tensors only; what would execute code is refused. May import only
-errors and streams.
+errors, and other modules of models.
 """
 
 import importlib
