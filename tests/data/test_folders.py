@@ -62,7 +62,7 @@ def test_sixteen_bits_are_refused(tmp_path: Path) -> None:
     save(tmp_path / "a" / "1.png")
     (tmp_path / "b").mkdir()
     Image.fromarray(np.full((4, 6), 300, np.uint16)).save(tmp_path / "b" / "deep.png")
-    with pytest.raises(DataError, match=r"deep\.png: expected 8 bits a channel"):
+    with pytest.raises(DataError, match=r"deep\.png: expected 8 bits per channel"):
         read_class_folders(tmp_path)
 
 

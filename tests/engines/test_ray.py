@@ -1,7 +1,9 @@
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray
@@ -146,9 +148,9 @@ def test_workers_that_must_wait_for_others_say_so(tmp_path: Path, monkeypatch: p
         ray.kill(ray.get_actor("occupant", namespace="others"))
 
     try:
-        ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
+        ray.init(address=cluster.address, logging_level=logging.ERROR, log_to_driver=False)
         options = {"name": "occupant", "namespace": "others", "lifetime": "detached", "num_cpus": 1}
-        holder = ray.remote(Occupant).options(**options).remote()
+        holder: Any = ray.remote(Occupant).options(**options).remote()
         ray.get(holder.__ray_ready__.remote())
         ray.shutdown()
         monkeypatch.setattr("doublebubble.engines.ray.PATIENCE", 1.0)

@@ -142,7 +142,7 @@ def _read_image(path: Path, size: int | None) -> Image.Image:
     try:
         with Image.open(path) as opened:
             if opened.mode.startswith(_WIDE_MODES):
-                raise DataError(f"{path}: expected 8 bits a channel, got an image of mode {opened.mode}")
+                raise DataError(f"{path}: expected 8 bits per channel, got an image of mode {opened.mode}")
             picture = opened.convert("L" if opened.mode in _GREY_MODES else "RGB")
     except (OSError, UnidentifiedImageError, SyntaxError) as error:
         raise DataError(f"{path}: cannot be read as an image ({error})") from error

@@ -1,6 +1,6 @@
 """Certifies on the workers of a Ray cluster; the only file that imports ray.
 
-Each worker is an actor that holds the model once. The driver hands out groups of inputs, never more than two a worker,
+Each worker is an actor that holds the model once. The driver hands out groups of inputs, at most two to each worker,
 and gets outcomes back; workers write nothing. A worker that dies is replaced and its inputs are done again, one at a
 time, so that an input which kills its worker is found and recorded without taking others along.
 """
@@ -52,7 +52,7 @@ class _Worker:
         self._certifier = recipe.build()
 
     def certify(self, tasks: list[Task]) -> list[Outcome]:
-        """One outcome a task."""
+        """One outcome for each task."""
         if self._certifier is None:
             raise RunError("the worker was asked to certify before it was built")
         return certify_group(self._certifier, tasks)
@@ -126,8 +126,7 @@ class RayEngine:
             ray.shutdown()
 
     def _require_resources(self) -> None:
-        resources: Callable[[], dict[str, float]] = ray.cluster_resources
-        have = resources()
+        have = _resources(ray.cluster_resources)
         for name, wanted in (("CPU", float(self._workers)), ("GPU", self._workers * self._gpus)):
             if have.get(name, 0.0) < wanted:
                 raise RunError(
@@ -160,7 +159,7 @@ class RayEngine:
     def _started(self, workers: int) -> list[_Slot]:
         """New workers that have built their certifiers; says so if the cluster keeps them waiting."""
         needs = {"CPU": float(workers), "GPU": workers * self._gpus}
-        free: dict[str, float] = ray.available_resources()
+        free = _resources(ray.available_resources)
         lacking = [name for name, wanted in needs.items() if free.get(name, 0.0) < wanted]
         actors = [self._actor() for _ in range(workers)]
         references = [actor.build.remote(self._shared, self._device, self._versions) for actor in actors]
@@ -236,11 +235,16 @@ class _Dispatch:
         return failures
 
 
+def _resources(ask: Callable[[], dict[str, float]]) -> dict[str, float]:
+    """What ray, whose functions have no types, says of its resources."""
+    return ask()
+
+
 def _occupied(lacking: dict[str, tuple[float, float]]) -> str:
     """What workers need and what was free when they were asked for, and what happens now."""
     if not lacking:
         return ", though the cluster had room for them; still waiting"
-    total: dict[str, float] = ray.cluster_resources()
+    total = _resources(ray.cluster_resources)
     parts = [
         f"they need {wanted:g} {name}, and of the cluster's {total.get(name, 0.0):g} only {free:g} were free"
         for name, (wanted, free) in lacking.items()

@@ -148,7 +148,7 @@ class Record(Settings):
 
 
 def centres_of(certificate: Certificate) -> Floats | None:
-    """The centres of the plan besides the input itself, one a row in the order of the balls; None if there are none."""
+    """The centres of the plan besides the input itself, one per row in the order of the balls; None if it has none."""
     centres = [ball.centre for ball in certificate.balls if ball.centre is not None]
     return np.stack(centres) if centres else None
 

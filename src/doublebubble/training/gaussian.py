@@ -25,7 +25,7 @@ def noisy(x: Tensor, sigma: float, stream: Stream) -> Tensor:
 
 
 def gaussian_step(model: nn.Module, x: Tensor, labels: Tensor, sigma: float, stream: Stream) -> StepLoss:
-    """Cross entropy under one draw of noise an image."""
+    """Cross entropy under one draw of noise per image."""
     inputs = noisy(x, sigma, stream).contiguous(memory_format=torch.channels_last)
     logits = model(inputs)
     right = (logits.detach().argmax(1) == labels).sum().item() / len(labels)
