@@ -117,7 +117,7 @@ class Narrow(Tensor):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        result = super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[arg-type]
+        result = super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[no-untyped-call]
         if func is Tensor.to and any(isinstance(argument, torch.device) for argument in args):
             return result.as_subclass(Tensor)
         if isinstance(result, cls) and result.dtype == torch.float64:

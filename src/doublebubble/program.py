@@ -152,7 +152,7 @@ def _require_precision(precision: Precision, device: str) -> None:
 def fastest_program(model: nn.Module, batch: Tensor, try_compile: bool = False, rounds: int = 3) -> Program:
     """The float32 program that runs `batch` fastest here, among those that the model allows.
 
-    Its outcome depends on the machine's mood, so call it once and pass on the program it names.
+    Its outcome depends on timing noise, so call it once and pass on the program it names.
     """
     choices = [Program(fold, last, comp) for fold in (False, True) for last in (False, True) for comp in (False, True)]
     best, best_seconds = Program(), float("inf")

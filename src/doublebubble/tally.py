@@ -117,8 +117,8 @@ class Accumulator:
             raise SettingError(
                 f"input {request.stream.index}: the moments of {shape[2]} coordinates cannot be summed to {SUM_ERROR:g}"
             )
-        self._sums = torch.zeros(shape, dtype=torch.float64, device=self._home) if request.moments else None
-        self._lost = torch.zeros_like(self._sums) if self._sums is not None else None
+        self._sums = torch.zeros(shape, dtype=torch.float64, device=self._home)
+        self._lost = torch.zeros_like(self._sums)
         self._weights = torch.tensor(request.moments, dtype=torch.float64, device=self._home)
         self._pairs = torch.zeros((3, num_classes), dtype=torch.int64, device=device)
         self._votes = torch.empty(request.n, dtype=torch.int64, device=device) if request.keep_votes else None
@@ -128,7 +128,7 @@ class Accumulator:
         self._count(votes)
         if self._votes is not None:
             self._votes[first : first + len(votes)] = votes
-        if self._sums is None:
+        if not self.request.moments:
             return
         cut = min(max(self._split - first, 0), len(votes))
         for half, start, end in ((0, 0, cut), (1, cut, len(votes))):
@@ -138,8 +138,6 @@ class Accumulator:
 
     def _sum(self, half: int, votes: Tensor, noise: Tensor) -> None:
         """Add weight x noise of a few draws; what the addition rounds away is kept, exactly, and added up as well."""
-        assert self._sums is not None
-        assert self._lost is not None
         flat = noise.reshape(len(votes), -1).to(self._home).double()  # moved first: the device may have no float64
         old, new = self._sums[half], self._weights[:, votes.to(self._home)] @ flat
         total = old + new
@@ -174,7 +172,7 @@ class Accumulator:
         counts = self._counts.cpu().numpy()
         if int(counts.sum()) != self.request.n:
             raise AssertionError(f"counted {int(counts.sum())} votes of {self.request.n} draws")
-        sums = None if self._sums is None or self._lost is None else (self._sums + self._lost).cpu().numpy()
+        sums = (self._sums + self._lost).cpu().numpy() if self.request.moments else None
         both, one, seen = self._pairs.cpu().numpy()
         pairs = np.stack([both, one, seen - both - one], axis=1) if self.request.antithetic else None
         votes = None if self._votes is None else self._votes.cpu().numpy()

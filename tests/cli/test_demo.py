@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doublebubble.runs.pictures import stored_pictures
+from doublebubble.runs.picture_files import stored_pictures
 from doublebubble.runs.store import read_run
 from tests.cli.calling import call
 
@@ -25,9 +25,10 @@ def test_the_demo_ends_with_a_page_and_says_where_it_is(capsys: pytest.CaptureFi
     assert stored_pictures(run.path)
     for path in stored_pictures(run.path).values():
         assert str(path) in out
-    said = re.search(r"digit 0 is classified as (\d), .* below (\d\.\d+) ", out)
+    said = re.search(r"input 0, a handwritten (\d), is classified as (\d), .* below (\d\.\d+) ", out)
     assert said is not None
-    assert (int(said[1]), float(said[2])) == (run.records[0].prediction, run.records[0].radius)
+    first = run.records[0]
+    assert (int(said[1]), int(said[2]), float(said[3])) == (first.label, first.prediction, first.radius)
     weights = (folder / "model" / "model.safetensors").stat().st_mtime_ns
     code, out, err = call(capsys, *command)
     assert (code, err) == (0, "")

@@ -8,7 +8,7 @@ from PIL import Image
 from torch import nn
 
 from doublebubble.cli.demo import telling
-from doublebubble.runs.pictures import stored_pictures
+from doublebubble.runs.picture_files import stored_pictures
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.types import ABSTAIN
@@ -83,7 +83,7 @@ def test_what_cannot_be_drawn_is_said(capsys: pytest.CaptureFixture[str], run: P
     assert "cannot be written" in err
     assert "the picture is at" in err
     code, _, err = draw(capsys, run, 0, "--resolution", "1")
-    assert (code, err) == (2, "error: resolution: expected 2 to 1000 points a side, got 1\n")
+    assert (code, err) == (2, "error: resolution: expected 2 to 1000 points per side, got 1\n")
     with RunStore(tmp_path / "half", read_run(run).spec) as store:
         store.append(Record.failed(1, 1, "the model broke"))
     code, _, err = draw(capsys, tmp_path / "half", 0)

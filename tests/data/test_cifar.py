@@ -95,7 +95,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_does_not(tmp_path: Path) ->
     ("changes", "message"),
     [
         ({"data": PIXELS[:49]}, "expected a list of 49 integer labels"),
-        ({"data": PIXELS[:, 1:]}, r"expected data of 3072 bytes an image, got shape \(50, 3071\)"),
+        ({"data": PIXELS[:, 1:]}, r"expected data of 3072 bytes per image, got shape \(50, 3071\)"),
         ({"data": PIXELS.astype(np.int16)}, "expected an array of unsigned bytes, got dtype"),
         ({"data": [1, 2]}, "expected an array of bytes, got list"),
         ({"labels": LABELS.tolist()[:-1]}, "expected a list of 50 integer labels"),

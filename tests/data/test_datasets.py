@@ -104,7 +104,7 @@ def test_a_folder_with_splits(tmp_path: Path) -> None:
 def test_a_folder_without_splits_is_for_testing_only(tmp_path: Path) -> None:
     write_classes(tmp_path, 51)
     assert len(load_dataset(f"folder:{tmp_path}", "test")) == 2
-    with pytest.raises(DataError, match="expected a folder train with one folder a class in it, found none"):
+    with pytest.raises(DataError, match="expected a folder train with one folder for each class in it, found none"):
         load_dataset(f"folder:{tmp_path}", "train")
 
 
@@ -112,3 +112,19 @@ def test_a_folder_with_training_images_only_is_not_taken_for_test_images(tmp_pat
     write_classes(tmp_path / "train", 51)
     with pytest.raises(DataError, match="expected a folder test"):
         load_dataset(f"folder:{tmp_path}", "test")
+
+
+def test_classes_of_a_folder_are_numbered_as_asked_and_it_is_said_how(tmp_path: Path) -> None:
+    write_classes(tmp_path, 51)
+    name = f"folder:{tmp_path}"
+    assert load_dataset(name, "test").numbering == (
+        "the labels are 0 = no, 1 = yes (one folder for each class, numbered in alphabetical order)"
+    )
+    listed = load_dataset(name, "test", classes=("yes", "perhaps", "no"))
+    assert listed.info.num_classes == 3
+    assert sorted(listed.labels.tolist()) == [0, 2]
+    own = load_dataset(name, "test", model_classes=("yes", "perhaps", "no"))
+    assert own.labels.tolist() == listed.labels.tolist()
+    assert "numbered in the order of the model's classes" in own.numbering
+    with pytest.raises(SettingError, match="classes: digits has its own"):
+        load_dataset("digits", "test", classes=("a", "b"))

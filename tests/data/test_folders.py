@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from doublebubble.data.folders import read_class_folders, read_tiny_imagenet
+from doublebubble.data.folders import named_classes, read_class_folders, read_classes, read_tiny_imagenet
 from doublebubble.errors import DataError
 
 RNG = np.random.default_rng(4)
@@ -62,13 +62,13 @@ def test_sixteen_bits_are_refused(tmp_path: Path) -> None:
     save(tmp_path / "a" / "1.png")
     (tmp_path / "b").mkdir()
     Image.fromarray(np.full((4, 6), 300, np.uint16)).save(tmp_path / "b" / "deep.png")
-    with pytest.raises(DataError, match=r"deep\.png: expected 8 bits a channel"):
+    with pytest.raises(DataError, match=r"deep\.png: expected 8 bits per channel"):
         read_class_folders(tmp_path)
 
 
 def test_one_class_or_an_empty_one_is_refused(tmp_path: Path) -> None:
     save(tmp_path / "a" / "1.png")
-    with pytest.raises(DataError, match="expected at least two folders, one a class, found 1"):
+    with pytest.raises(DataError, match="expected at least two folders, one for each class, found 1"):
         read_class_folders(tmp_path)
     (tmp_path / "b").mkdir()
     with pytest.raises(DataError, match=r"b: expected images"):
@@ -123,3 +123,41 @@ def test_a_damaged_tiny_imagenet_is_named(tmp_path: Path, file: str, content: st
     (root / file).write_text(content)
     with pytest.raises(DataError, match=message):
         read_tiny_imagenet(root, "test")
+
+
+def test_fewer_folders_than_classes_are_numbered_by_the_list_of_classes(tmp_path: Path) -> None:
+    for name in ("cat", "zebra"):
+        save(tmp_path / name / "1.png")
+    listed = ("zebra", "dog", "cat")
+    found = read_class_folders(tmp_path, classes=listed)
+    assert (found.classes, found.labels.tolist()) == (listed, [2, 0])
+    assert found.order == "in the order of the list of classes"
+    with pytest.raises(DataError, match=r"zebra: expected a folder of the list of classes \(0 = dog, 1 = cat\)"):
+        read_class_folders(tmp_path, classes=("dog", "cat"))
+
+
+def test_the_models_own_list_numbers_folders_only_if_it_names_them_all(tmp_path: Path) -> None:
+    for name in ("cat", "zebra"):
+        save(tmp_path / name / "1.png")
+    found = read_class_folders(tmp_path, model_classes=("zebra", "dog", "cat"))
+    assert (found.labels.tolist(), found.order) == ([2, 0], "in the order of the model's classes")
+    found = read_class_folders(tmp_path, model_classes=("dog", "cat"))
+    assert (found.classes, found.order) == (("cat", "zebra"), "in alphabetical order")
+    assert read_class_folders(tmp_path, None, ("zebra", "cat"), ("cat", "zebra")).labels.tolist() == [1, 0]
+
+
+def test_a_list_of_classes_is_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "classes.txt"
+    path.write_text("zebra\n  dog \n\ncat\n")
+    assert read_classes(path) == ("zebra", "dog", "cat")
+    for wrong in ("cat\n", "cat\ndog\ncat\n", "\n"):
+        path.write_text(wrong)
+        with pytest.raises(DataError, match="expected at least two different classes, one per line"):
+            read_classes(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_classes(tmp_path / "nowhere")
+
+
+def test_long_lists_of_classes_are_named_in_short() -> None:
+    assert named_classes(("cat", "dog")) == "0 = cat, 1 = dog"
+    assert named_classes([str(k) for k in range(200)]).endswith("5 = 5, ..., 198 = 198, 199 = 199")

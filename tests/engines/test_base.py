@@ -94,9 +94,23 @@ def test_a_short_run_may_fail_altogether_and_a_resumed_one_later(tmp_path: Path)
 def test_running_out_of_memory_is_not_the_inputs_fault(tmp_path: Path) -> None:
     error = ModelError("input 3: the model failed")
     error.__cause__ = torch.OutOfMemoryError("CUDA out of memory")
-    with pytest.raises(RunError, match="out of memory on the device"):
+    with pytest.raises(RunError, match=r"out of memory on the device: free some .* resume with the same command"):
         run(tmp_path, FakeCertifier(poisoned=[3], error=error), range(8))
     assert all(record.status == "certified" for record in read_run(tmp_path).records)
+
+
+def test_the_advice_on_memory_can_be_followed(tmp_path: Path) -> None:
+    """The same command resumes; a smaller batch is another run, is refused in this folder and accepted in another."""
+    error = ModelError("input 3: the model failed")
+    error.__cause__ = torch.OutOfMemoryError("CUDA out of memory")
+    with pytest.raises(RunError, match=r"or start again in another folder with a smaller batch size, .* another run"):
+        run(tmp_path / "run", FakeCertifier(poisoned=[3], error=error), range(8))
+    smaller = spec(batch_size=2)
+    with pytest.raises(RunError, match=r"batch_size: 4 -> 2.*another folder"), RunStore(tmp_path / "run", smaller):
+        pass
+    assert len(run(tmp_path / "run", FakeCertifier(), range(8))) == 8
+    with RunStore(tmp_path / "other", smaller) as store:
+        assert store.records == []
 
 
 def test_an_error_of_ours_stops_the_run_and_keeps_what_was_done(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray
@@ -131,3 +133,34 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path) -> None:
         RayEngine(recipe(tmp_path), CPU, workers=0)
     with pytest.raises(RunError, match="ray: no cluster at 127"):
         list(RayEngine(recipe(tmp_path), CPU, workers=1, address="127.0.0.1:9").outcomes(iter([])))
+
+
+class Occupant:
+    """Takes a CPU of the cluster and does nothing."""
+
+
+def test_workers_that_must_wait_for_others_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "num_gpus": 0})
+    said: list[str] = []
+
+    def make_room(message: str, *rest: object, **more: object) -> None:
+        said.append(message)
+        ray.kill(ray.get_actor("occupant", namespace="others"))
+
+    try:
+        ray.init(address=cluster.address, logging_level=logging.ERROR, log_to_driver=False)
+        options = {"name": "occupant", "namespace": "others", "lifetime": "detached", "num_cpus": 1}
+        holder: Any = ray.remote(Occupant).options(**options).remote()
+        ray.get(holder.__ray_ready__.remote())
+        ray.shutdown()
+        monkeypatch.setattr("doublebubble.engines.ray.PATIENCE", 1.0)
+        monkeypatch.setattr("doublebubble.engines.ray.warnings.warn", make_room)
+        engine = RayEngine(recipe(tmp_path / "marker"), CPU, 2, cluster.address)
+        found = list(engine.outcomes(iter([[Task(0, torch.zeros(1), 1)]])))
+    finally:
+        ray.shutdown()
+        end: Callable[[], None] = cluster.shutdown
+        end()
+    assert [outcome.index for outcome in found] == [0]
+    assert len(said) == 1
+    assert "they need 2 CPU, and of the cluster's 2 only 1 were free. The run waits until others release" in said[0]

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.errors import ModelError
-from doublebubble.models import accuracy, first_look, predictions
+from doublebubble.models import first_look
 from doublebubble.streams import Stream
 
 K = 5
@@ -52,7 +52,7 @@ def test_a_wrong_model_that_no_renumbering_helps_is_called_guessing() -> None:
 def test_an_undefended_model_is_noticed() -> None:
     inputs, labels = one_hot()
     (warning,) = first_look(Reads(), inputs, labels, sigma=50.0, num_classes=K).warnings
-    assert "200 of 200 clean images rightly but only" in warning
+    assert "200 of 200 clean images correctly but only" in warning
     assert "put a denoiser before it" in warning
 
 
@@ -85,20 +85,8 @@ def test_models_that_cannot_be_run_are_errors(model: nn.Module, message: str) ->
         first_look(model, inputs, labels, sigma=0.25, num_classes=K)
 
 
-def test_predictions_do_not_depend_on_the_batch_and_noise_has_the_asked_scale() -> None:
-    inputs, labels = one_hot(50)
-    stream = Stream(3, 0, "audit")
-    whole = predictions(Reads(), inputs, 0.5, stream)
-    assert torch.equal(whole, predictions(Reads(), inputs, 0.5, stream, batch_size=7))
-    assert accuracy(Reads(), inputs, labels, 0.5, stream) == (whole == labels).double().mean().item()
-    seen: list[Tensor] = []
-
-    class Looks(nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
-            seen.append(x)
-            return x.flatten(1)
-
-    predictions(Looks(), torch.zeros(20_000, 1, 1, K), 0.5, stream)
-    noise = torch.cat(seen)
-    assert noise.std().item() == pytest.approx(0.5, rel=0.02)
-    assert abs(noise.mean().item()) < 0.01
+def test_a_model_of_more_classes_than_the_data_says_how_they_were_numbered() -> None:
+    inputs, labels = one_hot(10)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(K, 7))
+    with pytest.raises(ModelError, match=r"got \(2, 7\); the labels are 0 = cat; for folders of images, a list of all"):
+        first_look(model, inputs, labels, sigma=0.25, num_classes=K, numbering="the labels are 0 = cat")

@@ -168,10 +168,12 @@ def test_an_unknown_scale_is_an_error() -> None:
         chosen_scale("huge")
 
 
-@pytest.mark.parametrize(("size", "inputs"), [(359, 6), (10_000, 500), (10, 10), (5, 9), (10_000, 1), (359, 358)])
+@pytest.mark.parametrize(
+    ("size", "inputs"), [(359, 6), (10_000, 500), (10, 10), (5, 9), (10_000, 1), (359, 358), (359, 200), (100, 51)]
+)
 def test_inputs_are_spread_evenly(size: int, inputs: int) -> None:
     chosen = spread_inputs(size, inputs)
     assert len(chosen) == len(set(chosen)) == min(size, inputs)
     assert chosen[0] == 0
-    assert chosen[-1] < size
-    assert len({b - a for a, b in pairwise(chosen)}) <= 1
+    gaps = [b - a for a, b in pairwise([*chosen, size])]
+    assert max(gaps) - min(gaps) <= 1, "the last inputs of the split are represented like the first"

@@ -1,4 +1,3 @@
-import json
 from decimal import Decimal
 from fractions import Fraction
 
@@ -8,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doublebubble.errors import RunError, SettingError
-from doublebubble.runs.lines import decode, encode
 from doublebubble.runs.record import Record, centres_of, floor_radius, radius_text
 from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import certificate
@@ -85,29 +83,3 @@ def test_a_failure_keeps_its_error() -> None:
     assert (record.status, record.prediction, record.radius, record.correct) == ("failed", ABSTAIN, 0.0, False)
     with pytest.raises(SettingError, match="error"):
         Record(**{**record.model_dump(), "error": None})
-
-
-def test_lines_give_the_record_back() -> None:
-    for record in (
-        Record.of(certificate(5, centres=1), "00"),
-        Record.failed(6, None, 'quote " newline \n ü,"check":"'),
-    ):
-        line = encode(record, "digest")
-        assert line.count(b"\n") == 1
-        assert decode(line[:-1], "digest", "here") == record
-        assert json.loads(line)["index"] == record.index
-
-
-def test_every_flipped_byte_is_found() -> None:
-    line = encode(Record.of(certificate(5)), "digest")[:-1]
-    rng = np.random.default_rng(0)
-    for at in range(len(line)):
-        changed = bytearray(line)
-        changed[at] ^= 1 << int(rng.integers(8))
-        with pytest.raises(RunError, match="line 4: damaged"):
-            decode(bytes(changed), "digest", "line 4")
-
-
-def test_a_line_of_another_run_is_found() -> None:
-    with pytest.raises(RunError, match="does not match its checksum"):
-        decode(encode(Record.of(certificate()), "one run")[:-1], "another run", "line 1")

@@ -6,6 +6,7 @@ import pytest
 
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import RunError, SettingError
+from doublebubble.runs.probe import Probe
 from doublebubble.runs.spec import ImportSpec, differences, parse_spec, spec_hash, spec_text
 from tests.runs.samples import spec
 
@@ -36,6 +37,7 @@ def test_every_field_changes_the_hash() -> None:
         "simultaneous": 100,
         "centres": False,
         "versions": {"torch": "3"},
+        "probe": Probe(logits=(1.0,), tolerance=0.1),
     }
     assert set(changes) == set(type(base).model_fields) - {"kind"}
     hashes = {spec_hash(spec(**{name: value})) for name, value in changes.items()}

@@ -93,9 +93,9 @@ def _explain(console: Console, run: "Run", job: "Job") -> None:
     first = min(run.records, key=lambda record: record.index)
     if first.radius > 0:
         console.print(
-            f"for example: digit {first.index} is classified as {first.prediction}, and no change within [0, 1] of L2 "
-            f"size below {first.radius:.6f} makes the smoothed classifier say anything else, with probability at least "
-            f"{1 - job.spec.config.alpha:.1%} over its draws"
+            f"for example: input {first.index}, a handwritten {first.label}, is classified as {first.prediction}, and "
+            f"no change within [0, 1] of L2 size below {first.radius:.6f} makes the smoothed classifier say anything "
+            f"else, with probability at least {1 - job.spec.config.alpha:.1%} over its draws"
         )
 
 
@@ -115,7 +115,7 @@ def telling(records: "Sequence[Record]") -> "list[Record]":
 def _draw_pictures(console: Console, run: "Run", job: "Job", chosen: "Sequence[Record]") -> None:
     """Pictures of these inputs, stored in the run; those that it holds already are left."""
     from doublebubble.cli.picture import draw_record
-    from doublebubble.runs.pictures import stored_pictures
+    from doublebubble.runs.picture_files import stored_pictures
 
     smoothed = job.recipe.smoothed()
     there = stored_pictures(run.path)
@@ -129,7 +129,7 @@ def _show_results(console: Console, run: "Run", folder: Path) -> None:
     from doublebubble.cli.report import write_report
     from doublebubble.report.figure import save
     from doublebubble.report.plots import run_figure
-    from doublebubble.runs.pictures import stored_pictures
+    from doublebubble.runs.picture_files import stored_pictures
 
     page = folder / "report.html"
     figure, _ = save(run_figure(run, "Certified accuracy on scikit-learn's digits"), folder / "certified-accuracy")

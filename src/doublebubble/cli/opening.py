@@ -33,7 +33,8 @@ def look_first(model: "nn.Module", data: "Dataset", sigma: float) -> None:
     """Run the model on a few inputs before any real work: an error if it does not fit, warnings if it seems wrong."""
     from doublebubble.models.first_look import first_look
 
-    found = first_look(model, data.inputs(slice(_LOOK_AT)), data.labels[:_LOOK_AT], sigma, data.info.num_classes)
+    inputs, labels = data.inputs(slice(_LOOK_AT)), data.labels[:_LOOK_AT]
+    found = first_look(model, inputs, labels, sigma, data.info.num_classes, numbering=data.numbering)
     for sentence in found.warnings:
         warnings.warn(sentence, DoubleBubbleWarning, stacklevel=2)
 

@@ -79,10 +79,10 @@ def draw_record(
 ) -> Path:
     """Draw one input of a run into the run, with progress; the model and the data must be the run's own."""
     from doublebubble.cli.progress import points_progress
-    from doublebubble.picture import sample_slice
-    from doublebubble.report.slice import draw_slice
-    from doublebubble.runs.pictures import store_picture
+    from doublebubble.report.slice_figure import draw_slice
+    from doublebubble.runs.picture_files import store_picture
     from doublebubble.runs.spec import RunSpec
+    from doublebubble.sampled_slice import sample_slice
 
     assert isinstance(run.spec, RunSpec)
     x, classes = data.inputs(slice(record.index, record.index + 1))[0], data.info.classes

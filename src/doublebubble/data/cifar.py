@@ -39,7 +39,7 @@ def read_binary_batch(path: Path) -> Batch:
 
 
 def read_python_batch(path: Path) -> Batch:
-    """One Python batch: a pickled dictionary with `data`, one row of 3072 bytes an image, and `labels`."""
+    """One Python batch: a pickled dictionary with `data`, one row of 3072 bytes per image, and `labels`."""
     if not path.is_file():
         raise DataError(f"{path}: expected this file, found none")
     batch = read_pickled_dict(path)
@@ -47,7 +47,7 @@ def read_python_batch(path: Path) -> Batch:
         raise DataError(f"{path}: expected a batch with data and labels, found no {' and no '.join(missing)}")
     pixels, labels = byte_array(batch["data"], path), batch["labels"]
     if pixels.ndim != 2 or len(pixels) == 0 or pixels.shape[1] != _PIXELS:
-        raise DataError(f"{path}: expected data of {_PIXELS} bytes an image, got shape {pixels.shape}")
+        raise DataError(f"{path}: expected data of {_PIXELS} bytes per image, got shape {pixels.shape}")
     if not isinstance(labels, list) or len(labels) != len(pixels) or not all(type(label) is int for label in labels):
         raise DataError(f"{path}: expected a list of {len(pixels)} integer labels, one per image")
     return _checked(path, pixels, np.array(labels))

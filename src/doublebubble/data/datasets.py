@@ -1,6 +1,7 @@
 """A data set in memory: integer pixels, labels, and inputs as the models take them. May import only errors."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from doublebubble.data.cifar import read_cifar10
-from doublebubble.data.folders import read_class_folders, read_tiny_imagenet
+from doublebubble.data.folders import named_classes, read_class_folders, read_tiny_imagenet
 from doublebubble.data.idx import read_idx_pair
 from doublebubble.data.registry import DatasetInfo, dataset_info
 from doublebubble.errors import DataError, SettingError
@@ -35,6 +36,12 @@ class Dataset:
         """The chosen images as float32 in [0, 1]."""
         return to_unit(self.pixels[indices], self.info.top)
 
+    @property
+    def numbering(self) -> str:
+        """Which label stands for which class and, for folders, how they were numbered."""
+        how = f" ({self.info.layout})" if self.info.name.startswith("folder:") else ""
+        return f"the labels are {named_classes(self.info.classes)}{how}"
+
 
 def to_unit(pixels: Tensor, top: int) -> Tensor:
     """Integer pixels as float32 in [0, 1], `top` standing for 1."""
@@ -52,17 +59,28 @@ def data_root(data_dir: Path | None = None) -> Path:
     return Path(pooch.os_cache("doublebubble"))
 
 
-def load_dataset(name: str, split: Split, data_dir: Path | None = None, size: int | None = None) -> Dataset:
+def load_dataset(
+    name: str,
+    split: Split,
+    data_dir: Path | None = None,
+    size: int | None = None,
+    classes: Sequence[str] | None = None,
+    model_classes: Sequence[str] = (),
+) -> Dataset:
     """One split of a data set, every file read whole and checked, or an error that names the file and what is wrong.
 
     How many images there are is for the files to say; `check_complete` asks for as many as were published.
-    `folder:PATH` reads anyone's images: the folders PATH/train and PATH/test (or val) with one folder a class in each,
-    or PATH itself with one folder a class, then the test split. `size` resizes images that come as image files.
+    `folder:PATH` reads anyone's images: the folders PATH/train and PATH/test (or val) with one folder for each class in
+    them, or PATH itself with one folder for each class, then the test split. Such folders are numbered as in `classes`,
+    else as in `model_classes` if all of them are there, else in alphabetical order; `info.layout` says which. `size`
+    resizes images that come as image files.
     """
     if split not in get_args(Split):
         raise SettingError(f"split: expected train or test, got {split!r}")
     if name.startswith("folder:"):
-        return _load_folder(name, split, size)
+        return _load_folder(name, split, size, classes, model_classes)
+    if classes is not None:
+        raise SettingError(f"classes: {name} has its own, a list of classes is for folder:PATH")
     info = dataset_info(name)
     if size is not None and name != "tiny-imagenet":
         raise SettingError(f"size: {name} has one size, {info.shape[1]}x{info.shape[2]}; got {size}")
@@ -85,13 +103,15 @@ def check_complete(data: Dataset) -> None:
         raise DataError(f"{data.info.name}: expected {registered.num_classes} classes, got {data.info.num_classes}")
 
 
-def _load_folder(name: str, split: Split, size: int | None) -> Dataset:
+def _load_folder(
+    name: str, split: Split, size: int | None, classes: Sequence[str] | None, model_classes: Sequence[str]
+) -> Dataset:
     root = Path(name.removeprefix("folder:"))
     inner = [root / name for name in ((split,) if split == "train" else ("test", "val"))]
     chosen = next((path for path in inner if path.is_dir()), None)
     if chosen is None and (split == "train" or (root / "train").is_dir()):
-        raise DataError(f"{root}: expected a folder {inner[0].name} with one folder a class in it, found none")
-    found = read_class_folders(chosen or root, size)
+        raise DataError(f"{root}: expected a folder {inner[0].name} with one folder for each class in it, found none")
+    found = read_class_folders(chosen or root, size, classes, model_classes)
     half = (0.5,) * found.images.shape[1]
     info = DatasetInfo(
         name,
@@ -100,7 +120,7 @@ def _load_folder(name: str, split: Split, size: int | None) -> Dataset:
         mean=half,
         std=half,
         sizes=(0, 0),
-        layout="one folder a class",
+        layout=f"one folder for each class, numbered {found.order}",
     )
     return Dataset(info, split, torch.from_numpy(found.images), torch.from_numpy(found.labels))
 

@@ -1,4 +1,4 @@
-"""Reads images from folders: Tiny-ImageNet's layout, and anyone's with one folder a class. May import only errors."""
+"""Reads images from folders: Tiny-ImageNet's layout, and anyone's with one folder per class. May import only errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,30 +17,57 @@ _WIDE_MODES = ("I", "F")
 
 @dataclass(frozen=True)
 class ImageFolder:
-    """Images (n, channels, height, width), labels, and the classes that the labels number."""
+    """Images (n, channels, height, width), labels, the classes that the labels number, and in which order."""
 
     images: npt.NDArray[np.uint8]
     labels: npt.NDArray[np.int64]
     classes: tuple[str, ...]
+    order: str
 
 
-def read_class_folders(root: Path, size: int | None = None) -> ImageFolder:
-    """Every image under `root`, one folder a class, classes numbered in alphabetical order.
+def read_class_folders(
+    root: Path, size: int | None = None, classes: Sequence[str] | None = None, model_classes: Sequence[str] = ()
+) -> ImageFolder:
+    """Every image under `root`, one folder per class.
 
-    If all are grey they stay grey; otherwise all become RGB. Differing sizes are an error unless `size` resizes them.
+    Labels are positions in `classes`, which then must hold every folder and may hold more; without it in the model's
+    own list if that holds every folder; else in the alphabetical order of the folders. If all images are grey they stay
+    grey; otherwise all become RGB. Differing sizes are an error unless `size` resizes them.
     """
     folders = sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
-    if len(folders) < 2:
-        raise DataError(f"{root}: expected at least two folders, one a class, found {len(folders)}")
+    names = [folder.name for folder in folders]
+    numbered, order = tuple(names), "in alphabetical order"
+    if classes is not None:
+        numbered, order = tuple(classes), "in the order of the list of classes"
+    elif names and set(names) <= set(model_classes):
+        numbered, order = tuple(model_classes), "in the order of the model's classes"
+    if not folders or len(numbered) < 2:
+        raise DataError(f"{root}: expected at least two folders, one for each class, found {len(folders)}")
+    if unknown := [name for name in names if name not in numbered]:
+        raise DataError(f"{root / unknown[0]}: expected a folder of the list of classes ({named_classes(numbered)})")
     paths, labels = [], []
-    for label, folder in enumerate(folders):
+    for folder in folders:
         found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
         if not found:
             raise DataError(f"{folder}: expected images ({', '.join(_SUFFIXES)}), found none")
         paths += found
-        labels += [label] * len(found)
+        labels += [numbered.index(folder.name)] * len(found)
     images = read_images(paths, size, "as found")
-    return ImageFolder(images, np.array(labels, np.int64), tuple(folder.name for folder in folders))
+    return ImageFolder(images, np.array(labels, np.int64), numbered, order)
+
+
+def read_classes(path: Path) -> tuple[str, ...]:
+    """The classes of a model in its own order, from a file with one name per line."""
+    names = tuple(line.strip() for line in _lines(path) if line.strip())
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise DataError(f"{path}: expected at least two different classes, one per line, got {named_classes(names)}")
+    return names
+
+
+def named_classes(classes: Sequence[str]) -> str:
+    """Which number stands for which class: `0 = cat, 1 = dog`, the middle of a long list left out."""
+    pairs = [f"{number} = {name}" for number, name in enumerate(classes)]
+    return ", ".join(pairs if len(pairs) <= 10 else [*pairs[:6], "...", *pairs[-2:]])
 
 
 def read_tiny_imagenet(root: Path, split: str, size: int | None = None) -> ImageFolder:
@@ -59,7 +86,8 @@ def read_tiny_imagenet(root: Path, split: str, size: int | None = None) -> Image
         pairs = _validation_images(root / "val", number)
     images = read_images([path for path, _ in pairs], size, "RGB")
     labels = np.array([label for _, label in pairs], np.int64)
-    return ImageFolder(images, labels, tuple(words.get(wnid, wnid).split(",")[0] for wnid in wnids))
+    names = tuple(words.get(wnid, wnid).split(",")[0] for wnid in wnids)
+    return ImageFolder(images, labels, names, "in alphabetical order of their WordNet ids")
 
 
 def _train_images(folder: Path) -> list[Path]:
@@ -114,7 +142,7 @@ def _read_image(path: Path, size: int | None) -> Image.Image:
     try:
         with Image.open(path) as opened:
             if opened.mode.startswith(_WIDE_MODES):
-                raise DataError(f"{path}: expected 8 bits a channel, got an image of mode {opened.mode}")
+                raise DataError(f"{path}: expected 8 bits per channel, got an image of mode {opened.mode}")
             picture = opened.convert("L" if opened.mode in _GREY_MODES else "RGB")
     except (OSError, UnidentifiedImageError, SyntaxError) as error:
         raise DataError(f"{path}: cannot be read as an image ({error})") from error

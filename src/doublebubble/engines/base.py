@@ -97,18 +97,21 @@ class Engine(Protocol):
     """Certifies groups of inputs, somewhere."""
 
     def outcomes(self, groups: Iterator[list[Task]]) -> Iterator[Outcome]:
-        """One outcome an input, in any order, as they come."""
+        """One outcome for each input, in any order, as they come."""
         ...
 
 
 def certify_group(certifier: CertifiesMany, tasks: Sequence[Task]) -> list[Outcome]:
-    """One outcome a task. An input that cannot be certified becomes a failure and does not spoil its neighbours."""
+    """One outcome for each task. An input that cannot be certified becomes a failure and spoils no neighbour."""
     try:
         return list(certifier.certify_many([t.x for t in tasks], [t.index for t in tasks], [t.label for t in tasks]))
     except DoubleBubbleError as error:
         if isinstance(error.__cause__, torch.OutOfMemoryError):
-            # The machine's fault, not the input's: nothing is to be recorded, and a smaller batch may go through.
-            raise RunError(f"out of memory on the device; resume with nothing else running there ({error})") from error
+            # The machine's fault, not the input's: nothing is to be recorded.
+            raise RunError(
+                "out of memory on the device: free some there and resume with the same command, or start again in "
+                f"another folder with a smaller batch size, which makes it another run ({error})"
+            ) from error
         if len(tasks) == 1:
             return [Failure(tasks[0].index, tasks[0].label, str(error))]
     return [outcome for task in tasks for outcome in certify_group(certifier, [task])]

@@ -13,6 +13,7 @@ from doublebubble.errors import RunError, SettingError
 from doublebubble.program import Program
 from doublebubble.runs.digests import data_digest, device_kind, model_digest, software_versions
 from doublebubble.runs.indices import format_indices, parse_indices
+from doublebubble.runs.probe import probe
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import RunStore
 
@@ -87,6 +88,7 @@ def make_job(
         simultaneous=len(data) if simultaneous else None,
         centres=centres,
         versions=software_versions(),
+        probe=probe(model.to(device), data.info.shape, batch_size),
     )
     return Job(recipe, spec, data)
 
@@ -100,3 +102,8 @@ def check_origin(spec: RunSpec, model: nn.Module, data: Dataset) -> None:
     for what, (wanted, got) in digests.items():
         if got != wanted:
             raise RunError(f"the run was made with {what}: expected digest {wanted[:12]}, got {got[:12]}")
+    where = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    if spec.probe is None or spec.device != device_kind(where):
+        return  # logits of two kinds of device differ by more than threads change
+    if not spec.probe.agrees(probe(model, spec.shape, spec.batch_size)):
+        raise RunError("the run was made with another model: this one gives other logits for the same fixed inputs")

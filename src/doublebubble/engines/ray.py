@@ -1,6 +1,6 @@
 """Certifies on the workers of a Ray cluster; the only file that imports ray.
 
-Each worker is an actor that holds the model once. The driver hands out groups of inputs, never more than two a worker,
+Each worker is an actor that holds the model once. The driver hands out groups of inputs, at most two to each worker,
 and gets outcomes back; workers write nothing. A worker that dies is replaced and its inputs are done again, one at a
 time, so that an input which kills its worker is found and recorded without taking others along.
 """
@@ -9,6 +9,7 @@ import logging
 import pickle
 import socket
 import sys
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,13 +24,15 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 from torch import nn
 
 from doublebubble.engines.base import CertifiesMany, Failure, Outcome, Recipe, Task, certify_group
-from doublebubble.errors import RunError, SettingError
+from doublebubble.errors import DoubleBubbleWarning, RunError, SettingError
 from doublebubble.runs.digests import device_kind, software_versions
 
 _Actor = Any  # ray makes the methods of its handles at run time
 
 IN_FLIGHT = 2
 ATTEMPTS = 3
+PATIENCE, LONG_PATIENCE = 10.0, 60.0
+"""Seconds after which it is said that workers have not started: if the cluster lacked room for them, and if not."""
 
 
 class _Worker:
@@ -49,7 +52,7 @@ class _Worker:
         self._certifier = recipe.build()
 
     def certify(self, tasks: list[Task]) -> list[Outcome]:
-        """One outcome a task."""
+        """One outcome for each task."""
         if self._certifier is None:
             raise RunError("the worker was asked to certify before it was built")
         return certify_group(self._certifier, tasks)
@@ -123,8 +126,7 @@ class RayEngine:
             ray.shutdown()
 
     def _require_resources(self) -> None:
-        resources: Callable[[], dict[str, float]] = ray.cluster_resources
-        have = resources()
+        have = _resources(ray.cluster_resources)
         for name, wanted in (("CPU", float(self._workers)), ("GPU", self._workers * self._gpus)):
             if have.get(name, 0.0) < wanted:
                 raise RunError(
@@ -137,26 +139,39 @@ class RayEngine:
             self._shared = ray.put(self._recipe)
         except (TypeError, ValueError, pickle.PickleError) as error:
             raise RunError(f"ray: the model cannot be sent to other processes ({error})") from error
-        actors = [self._actor() for _ in range(self._workers)]
         try:
-            _answers([actor.build.remote(self._shared, self._device, self._versions) for actor in actors])
+            return self._started(self._workers)
         except RayActorError as error:
             reason = str(error).strip().splitlines()[-1].strip()
             raise RunError(
                 f"ray: a worker ended while it loaded the model ({reason}); doublebubble and the model's packages must "
                 "be installed on every machine of the cluster"
             ) from error
-        return [_Slot(actor) for actor in actors]
 
     def _replacement(self) -> _Slot:
         for _ in range(ATTEMPTS):
-            actor = self._actor()
             try:
-                _answers([actor.build.remote(self._shared, self._device, self._versions)])
+                return self._started(1)[0]
             except RayActorError:
                 continue
-            return _Slot(actor)
         raise RunError(f"ray: a lost worker could not be replaced, {ATTEMPTS} new ones died while loading the model")
+
+    def _started(self, workers: int) -> list[_Slot]:
+        """New workers that have built their certifiers; says so if the cluster keeps them waiting."""
+        needs = {"CPU": float(workers), "GPU": workers * self._gpus}
+        free = _resources(ray.available_resources)
+        lacking = [name for name, wanted in needs.items() if free.get(name, 0.0) < wanted]
+        actors = [self._actor() for _ in range(workers)]
+        references = [actor.build.remote(self._shared, self._device, self._versions) for actor in actors]
+        # The share of a worker that has just died may not be free yet, so a replacement is given more time.
+        patience = PATIENCE if lacking and workers == self._workers else LONG_PATIENCE
+        _, waiting = ray.wait(references, num_returns=workers, timeout=patience)
+        if waiting:
+            start = f"ray: {len(waiting)} of {workers} workers have not started after {patience:g} seconds"
+            why = _occupied({name: (needs[name], free.get(name, 0.0)) for name in lacking})
+            warnings.warn(start + why, DoubleBubbleWarning, stacklevel=2)
+        _answers(references)
+        return [_Slot(actor) for actor in actors]
 
     def _actor(self) -> _Actor:
         return ray.remote(num_cpus=1, num_gpus=self._gpus, max_restarts=0)(_Worker).remote()
@@ -218,6 +233,26 @@ class _Dispatch:
                     )
         self._slots[number] = self._replacement()
         return failures
+
+
+def _resources(ask: Callable[[], dict[str, float]]) -> dict[str, float]:
+    """What ray, whose functions have no types, says of its resources."""
+    return ask()
+
+
+def _occupied(lacking: dict[str, tuple[float, float]]) -> str:
+    """What workers need and what was free when they were asked for, and what happens now."""
+    if not lacking:
+        return ", though the cluster had room for them; still waiting"
+    total = _resources(ray.cluster_resources)
+    parts = [
+        f"they need {wanted:g} {name}, and of the cluster's {total.get(name, 0.0):g} only {free:g} were free"
+        for name, (wanted, free) in lacking.items()
+    ]
+    return (
+        f": {'; '.join(parts)}. The run waits until others release the rest; to begin at once, stop it and ask for "
+        "fewer workers"
+    )
 
 
 def _require_listener(address: str) -> None:

@@ -5,7 +5,7 @@ from doublebubble.models.architectures import ARCHITECTURES, Normalised, build
 from doublebubble.models.checkpoints import ModelCard, load_model, save_model
 from doublebubble.models.denoised import Denoised
 from doublebubble.models.first_look import FirstLook, first_look
-from doublebubble.models.loading import load_classifier
+from doublebubble.models.loading import load_classifier, model_classes
 
 __all__ = [
     "ARCHITECTURES",
@@ -18,6 +18,7 @@ __all__ = [
     "first_look",
     "load_classifier",
     "load_model",
+    "model_classes",
     "predictions",
     "save_model",
 ]

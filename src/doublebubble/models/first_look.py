@@ -31,36 +31,43 @@ class FirstLook:
 
 
 def first_look(
-    model: nn.Module, inputs: Tensor, labels: Tensor, sigma: float, num_classes: int, seed: int = 0
+    model: nn.Module,
+    inputs: Tensor,
+    labels: Tensor,
+    sigma: float,
+    num_classes: int,
+    seed: int = 0,
+    numbering: str = "",
 ) -> FirstLook:
     """Run the model on some inputs of the domain, clean and noisy; a model that cannot be run is an error.
 
     Warns if the model does no better than guessing with or without noise, and if its classes seem to be numbered in
-    another order than the labels.
+    another order than the labels; then, and if it has another number of classes, `numbering` is said as well.
     """
-    _check_logits(model, inputs[:2], num_classes)
+    aside = f"; {numbering}" if numbering else ""
+    _check_logits(model, inputs[:2], num_classes, aside)
     stream = Stream(seed, 0, "select", "first_look")
     clean = predictions(model, inputs, 0.0, stream)
     noisy = predictions(model, inputs, sigma, stream)
     clean_right, noisy_right = int((clean == labels).sum()), int((noisy == labels).sum())
     warnings = []
     if moved := _permutation(clean.numpy(), labels.numpy(), num_classes):
-        warnings.append(moved)
+        warnings.append(moved + aside)
     elif _like_guessing(clean_right, len(labels), num_classes):
         warnings.append(
-            f"the model names {clean_right} of {len(labels)} clean images rightly, no better than guessing: "
+            f"the model names {clean_right} of {len(labels)} clean images correctly, no better than guessing: "
             "is it trained, on this data, for inputs in [0, 1]?"
         )
     elif _like_guessing(noisy_right, len(labels), num_classes):
         warnings.append(
-            f"the model names {clean_right} of {len(labels)} clean images rightly but only {noisy_right} under noise "
+            f"the model names {clean_right} of {len(labels)} clean images correctly but only {noisy_right} under noise "
             f"of sigma {sigma}, no better than guessing: train it with noise, or put a denoiser before it"
         )
     return FirstLook(clean_right / len(labels), noisy_right / len(labels), tuple(warnings))
 
 
 @torch.no_grad()
-def _check_logits(model: nn.Module, inputs: Tensor, num_classes: int) -> None:
+def _check_logits(model: nn.Module, inputs: Tensor, num_classes: int, aside: str) -> None:
     shape = tuple(inputs.shape[1:])
     try:
         logits = model(inputs)
@@ -68,7 +75,11 @@ def _check_logits(model: nn.Module, inputs: Tensor, num_classes: int) -> None:
         raise ModelError(f"the model does not take inputs of shape {shape}: {first_line(error)}") from error
     if not isinstance(logits, Tensor) or logits.shape != (len(inputs), num_classes):
         got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
-        raise ModelError(f"the model: expected logits of shape {(len(inputs), num_classes)}, got {got}")
+        expected = (len(inputs), num_classes)
+        hint = ""
+        if isinstance(logits, Tensor) and logits.dim() == 2 and logits.shape[1] > num_classes:
+            hint = f"{aside}; for folders of images, a list of all the model's classes in its order numbers them alike"
+        raise ModelError(f"the model: expected logits of shape {expected}, got {got}{hint}")
     if not torch.isfinite(logits).all():
         raise ModelError(f"the model: expected finite logits, got {logits.flatten().tolist()[:3]} ...")
 
@@ -93,5 +104,5 @@ def _permutation(named: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], nu
         return None
     return (
         f"the model's classes seem to be numbered in another order than the labels: as they are {direct} of "
-        f"{len(other)} images are named rightly, renumbered {matched}"
+        f"{len(other)} images are named correctly, renumbered {matched}"
     )

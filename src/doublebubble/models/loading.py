@@ -1,7 +1,7 @@
 """Anyone's model by a short text: a trained folder, an architecture, module:factory, timm:NAME, or a file.
 
 Weights come from safetensors or from files that hold tensors only; what would execute code is refused. May import only
-errors and streams.
+errors, and other modules of models.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from torch import nn
 
 from doublebubble.errors import CheckpointError, ModelError, SettingError
 from doublebubble.models.architectures import ARCHITECTURES, Normalised, Shape, build
-from doublebubble.models.checkpoints import CARD, load_model, load_weights, read_weights
+from doublebubble.models.checkpoints import CARD, load_model, load_weights, read_card, read_weights
 from doublebubble.models.exported import archive_kind, load_export, load_script
 
 
@@ -47,6 +47,12 @@ def load_classifier(
             f"got {text!r}"
         )
     return model.eval()
+
+
+def model_classes(text: str) -> tuple[str, ...]:
+    """The classes that a trained folder names on its card, in the model's order; none for other kinds of model."""
+    path = Path(text)
+    return read_card(path).classes if path.is_dir() and (path / CARD).is_file() else ()
 
 
 def _from_path(path: Path, weights: Path | None) -> nn.Module:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doublebubble.picture import Slice
+from doublebubble.sampled_slice import Slice
 from doublebubble.types import Floats
 
 if TYPE_CHECKING:

@@ -198,7 +198,7 @@ class Laboratory:
 def spread_inputs(size: int, inputs: int) -> list[int]:
     """So many inputs, evenly spread over a split of that size: data sets are not always in a random order."""
     chosen = min(inputs, size)
-    return list(range(0, size, size // chosen))[:chosen]
+    return [number * size // chosen for number in range(chosen)]
 
 
 def _finished(folder: Path, settings: TrainSettings) -> bool:

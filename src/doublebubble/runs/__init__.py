@@ -1,4 +1,4 @@
-"""Runs that last: what determines them, one record an input, a store that survives, and what can be said of them."""
+"""Runs that last: what determines them, one record per input, a store that survives, and what can be said of them."""
 
 from doublebubble.runs.tables import load_run
 

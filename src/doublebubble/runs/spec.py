@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from doublebubble.config import CertifyConfig, Settings
 from doublebubble.errors import RunError
 from doublebubble.runs.indices import parse_indices
+from doublebubble.runs.probe import Probe
 
 FORMAT = 1
 """The layout of spec.json and records.jsonl; another number is another layout."""
@@ -21,7 +22,8 @@ class RunSpec(Settings):
     `indices` is the canonical text of the inputs (`format_indices`) out of the `size` of the data set's split.
     `simultaneous` is the number of inputs that the level was divided by, so that `config.alpha` is what each input
     spends and alpha times that number bounds the probability of any false certificate in the whole data set; None means
-    that the level holds for each input by itself. `centres` says whether the centres of plans are stored.
+    that the level holds for each input by itself. `centres` says whether the centres of plans are stored. `probe` is
+    what the model said of fixed inputs; None where it was not asked.
     """
 
     kind: Literal["certify"] = "certify"
@@ -42,6 +44,7 @@ class RunSpec(Settings):
     simultaneous: Annotated[int, Field(ge=1)] | None = None
     centres: bool = True
     versions: dict[str, str]
+    probe: Probe | None = None
 
     @property
     def index_list(self) -> tuple[int, ...]:
@@ -70,7 +73,10 @@ _READER: TypeAdapter[Spec] = TypeAdapter(Annotated[Spec, Field(discriminator="ki
 
 def spec_hash(spec: Spec) -> str:
     """SHA-256 of the canonical text: equal exactly for equal specifications."""
-    return hashlib.sha256(canonical(spec.model_dump(mode="json")).encode()).hexdigest()
+    content = spec.model_dump(mode="json")
+    if content.get("probe", 0) is None:
+        del content["probe"]  # specifications were hashed without this field before there was one
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
 def canonical(value: object) -> str:
@@ -109,11 +115,22 @@ def parse_spec(text: str, where: str) -> Spec:
 
 
 def differences(old: Spec, new: Spec) -> list[str]:
-    """The fields in which two specifications differ, as `name: old -> new`, nested fields by their dotted names."""
-    before, after = _flat(old.model_dump(mode="json")), _flat(new.model_dump(mode="json"))
+    """The fields in which two specifications differ, as `name: old -> new`, nested fields by their dotted names.
+
+    The logits of the probe may differ by their tolerance: threads change their last bits, and the model is the same.
+    """
+    apart = {"probe"}
+    before, after = (_flat(spec.model_dump(mode="json", exclude=apart)) for spec in (old, new))
     names = [*before, *(name for name in after if name not in before)]
     changed = [name for name in names if before.get(name) != after.get(name)]
-    return [f"{name}: {before.get(name)!r} -> {after.get(name)!r}" for name in changed]
+    found = [f"{name}: {before.get(name)!r} -> {after.get(name)!r}" for name in changed]
+    if isinstance(old, RunSpec) and isinstance(new, RunSpec) and not _same_probe(old.probe, new.probe):
+        found.append("probe: the model gives other logits for the same inputs, so it is another model")
+    return found
+
+
+def _same_probe(old: Probe | None, new: Probe | None) -> bool:
+    return old is new if old is None or new is None else old.agrees(new)
 
 
 def _flat(values: Mapping[str, object], prefix: str = "") -> dict[str, object]:

@@ -6,7 +6,6 @@ any other damage is an error that names the line.
 """
 
 import errno
-import fcntl
 import hashlib
 import io
 import os
@@ -21,12 +20,14 @@ import numpy as np
 
 from doublebubble.certificate import Certificate
 from doublebubble.errors import RunError
-from doublebubble.runs.lines import decode, encode
+from doublebubble.runs.encoding import decode, encode
+from doublebubble.runs.lock import try_lock, unlock
 from doublebubble.runs.record import Record, centres_of
 from doublebubble.runs.spec import RunSpec, Spec, differences, parse_spec, spec_hash, spec_text
 from doublebubble.types import Floats
 
 SPEC, RECORDS, CENTRES, PICTURES, LOCK = "spec.json", "records.jsonl", "centres", "pictures", ".lock"
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would write other line ends
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -116,16 +117,16 @@ class RunStore:
 
     def _open(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunError(f"{self.path}: another process is writing this run; wait for it or stop it") from None
+        lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        if not try_lock(lock):
+            os.close(lock)
+            raise RunError(f"{self.path}: another process is writing this run; wait for it or stop it")
+        self._lock = lock
         if (self.path / SPEC).exists():
             self._resume()
         else:
             self._create()
-        self._file = os.open(self.path / RECORDS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._file = os.open(self.path / RECORDS, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
         if self.repaired:
             os.ftruncate(self._file, self._length)
             os.fsync(self._file)
@@ -138,6 +139,8 @@ class RunStore:
                 f"{self.path}: holds a run of another specification ({'; '.join(changed)}); "
                 "use the same settings to resume it, or another folder"
             )
+        self.spec = found  # equal but for last bits of the probe, and what the records' checksums cover
+        self._digest = spec_hash(found)
         self.records, self._length, self.repaired = _read_records(self.path, self.spec)
 
     def _create(self) -> None:
@@ -168,9 +171,11 @@ class RunStore:
         return _explained(self.path, f"{len(self.records)} records are safe, writing the next")
 
     def _close(self) -> None:
-        for file in (self._file, self._lock):
-            if file is not None:
-                os.close(file)
+        if self._file is not None:
+            os.close(self._file)
+        if self._lock is not None:
+            unlock(self._lock)
+            os.close(self._lock)
         self._file = self._lock = None
 
 
@@ -232,13 +237,15 @@ def _centres_bytes(path: Path, record: Record) -> bytes:
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole or not at all, and have it on the disk when this returns."""
     draft = path.with_name(path.name + ".tmp")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o644)
     try:
         _write(file, content)
         os.fsync(file)
     finally:
         os.close(file)
     draft.replace(path)
+    if os.name == "nt":
+        return  # folders cannot be opened there, and a rename is written with the file system's own log
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -17,7 +17,7 @@ TSV_COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
 
 
 def load_run(path: str | Path) -> pd.DataFrame:
-    """The records of a run, one row an input in rising order.
+    """The records of a run, one row for each input in rising order.
 
     Columns: index, label, prediction, radius, correct, status, guarantee, alpha, protocol, method, selected,
     whole_domain, reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>. `selected` is the

@@ -23,9 +23,9 @@ class SmoothedClassifier:
     """A classifier f smoothed by Gaussian noise of standard deviation sigma: g(x) = argmax_k P[f(x + sigma Z) = k].
 
     `model` takes a batch in the domain's units, normalisation inside, and returns one row of logits for each input.
-    `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is
-    widened by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always
-    runs, padded if need be; another one is another specification.
+    `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is widened
+    by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always runs, padded
+    if need be; another one is another specification.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from doublebubble.training.settings import read_settings
 
 
 def accuracies_on_test(folder: Path, data_dir: Path | None = None) -> tuple[float, float]:
-    """Accuracy on the test split, clean and under one draw of noise an image, of the model that the folder holds."""
+    """Accuracy on the test split, clean and under one draw of noise per image, of the model that the folder holds."""
     settings = read_settings(folder / SETTINGS)
     model, _ = load_model(folder)
     data = load_dataset(settings.dataset, "test", data_dir, settings.size)

@@ -11,7 +11,7 @@ from doublebubble.streams import NormalDraws, Stream
 
 @dataclass(frozen=True)
 class StepLoss:
-    """The loss to descend, and how many of the noisy images were named rightly, as a fraction."""
+    """The loss to descend, and how many of the noisy images were named correctly, as a fraction."""
 
     loss: Tensor
     accuracy: float
@@ -25,7 +25,7 @@ def noisy(x: Tensor, sigma: float, stream: Stream) -> Tensor:
 
 
 def gaussian_step(model: nn.Module, x: Tensor, labels: Tensor, sigma: float, stream: Stream) -> StepLoss:
-    """Cross entropy under one draw of noise an image."""
+    """Cross entropy under one draw of noise per image."""
     inputs = noisy(x, sigma, stream).contiguous(memory_format=torch.channels_last)
     logits = model(inputs)
     right = (logits.detach().argmax(1) == labels).sum().item() / len(labels)

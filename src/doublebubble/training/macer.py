@@ -82,7 +82,7 @@ def macer_step(
     gamma: float,
     beta: float,
 ) -> StepLoss:
-    """The loss under `draws` fresh draws of noise an image."""
+    """The loss under `draws` fresh draws of noise per image."""
     inputs = noisy(x.repeat_interleave(draws, 0), sigma, stream).contiguous(memory_format=torch.channels_last)
     logits = model(inputs).unflatten(0, (len(x), draws))
     there = "cpu" if logits.device.type == "mps" else logits.device  # MPS has no float64, which the terms are made in

@@ -1,4 +1,4 @@
-"""The metrics of a training run: one JSON line an epoch, appended and flushed. May import only errors."""
+"""The metrics of a training run: one JSON line for each epoch, appended and flushed. May import only errors."""
 
 import json
 from dataclasses import asdict, dataclass

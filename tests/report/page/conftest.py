@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from doublebubble.report.page import Look, write_page
 from doublebubble.runs.importing import import_tsv
-from doublebubble.runs.pictures import picture_path
+from doublebubble.runs.picture_files import picture_path
 from doublebubble.runs.store import Run, read_run
 from doublebubble.runs.tables import export_file
 from tests.chromium import ARGUMENTS, HOW, find_chromium

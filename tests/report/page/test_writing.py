@@ -12,7 +12,7 @@ from PIL import Image
 
 from doublebubble.errors import RunError, SettingError
 from doublebubble.report.page import Look, page_text, write_page
-from doublebubble.runs.pictures import picture_path
+from doublebubble.runs.picture_files import picture_path
 from doublebubble.runs.store import Run, RunStore, read_run
 from tests.report.page.samples import CLASSES, NASTY, large, stored, stored_paper
 from tests.runs.samples import spec

@@ -10,7 +10,7 @@ from PIL import Image, UnidentifiedImageError
 from doublebubble.errors import RunError
 from doublebubble.report.page.thumbnails import Pixels, Thumbnails, data_uri, make_thumbnails
 from doublebubble.report.page.view import Look
-from doublebubble.runs.pictures import stored_pictures
+from doublebubble.runs.picture_files import stored_pictures
 from doublebubble.runs.store import Run
 
 _MOST_FOR_THUMBNAILS = 6_000_000

@@ -9,8 +9,8 @@ from scipy.special import ndtr as Phi
 
 from doublebubble.audit.oracles import HalfSpace, LinearClassifier
 from doublebubble.errors import InputError, RunError, SettingError
-from doublebubble.picture import Slice, sample_slice
 from doublebubble.runs.record import Record, centres_of
+from doublebubble.sampled_slice import Slice, sample_slice
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.types import ABSTAIN, Floats
 from tests.runs.samples import certificate
@@ -153,7 +153,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
     with pytest.raises(RunError, match=r"input 5: failed, there is nothing to draw \(it broke\)"):
         sample_slice(smoothed(), X, Record.failed(5, 1, "it broke"), None, NAMES, seed=0)
     for resolution in (1, 1001):
-        with pytest.raises(SettingError, match=f"resolution: expected 2 to 1000 points a side, got {resolution}"):
+        with pytest.raises(SettingError, match=f"resolution: expected 2 to 1000 points per side, got {resolution}"):
             sample_slice(smoothed(), X, PLAIN, None, NAMES, seed=0, resolution=resolution)
     with pytest.raises(SettingError, match="n must be an integer >= 1, got 0"):
         sample_slice(smoothed(), X, PLAIN, None, NAMES, seed=0, resolution=2, draws=0)

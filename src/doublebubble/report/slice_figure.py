@@ -11,9 +11,9 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from doublebubble.geometry.plane import Disk
-from doublebubble.picture import Slice
 from doublebubble.report.insets import BOTTOM, HEIGHT, SIDE, WIDTH, Box, Point, box, draw_insets
 from doublebubble.runs.record import Record
+from doublebubble.sampled_slice import Slice
 from doublebubble.types import ABSTAIN, Guarantee
 
 if TYPE_CHECKING:

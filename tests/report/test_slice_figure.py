@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from doublebubble.geometry.plane import Plane, Window, plane_through
-from doublebubble.picture import Slice
 from doublebubble.report import insets
-from doublebubble.report import slice as drawing
-from doublebubble.report.slice import caption, draw_slice, title
+from doublebubble.report import slice_figure as drawing
+from doublebubble.report.slice_figure import caption, draw_slice, title
 from doublebubble.runs.record import Record
+from doublebubble.sampled_slice import Slice
 from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import certificate
 

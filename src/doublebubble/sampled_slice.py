@@ -1,4 +1,4 @@
-"""The picture of one input: a plane through it and its balls, with the smoothed class sampled on a grid.
+"""The slice that a picture of one input shows: a plane through it and its balls, the smoothed class sampled on a grid.
 
 What is sampled here is an estimate from draws of its own and certifies nothing; the radius is the record's. May import
 what the certifier may, not the certifier.
@@ -76,7 +76,7 @@ def sample_slice(
     domain too, where noise leads anyway: the picture's border would otherwise have holes.
     """
     if not 2 <= resolution <= _LARGEST_RESOLUTION:
-        raise SettingError(f"resolution: expected 2 to {_LARGEST_RESOLUTION} points a side, got {resolution}")
+        raise SettingError(f"resolution: expected 2 to {_LARGEST_RESOLUTION} points per side, got {resolution}")
     if x.numel() < 2:
         raise InputError(f"input {record.index}: a plane needs inputs of at least 2 numbers, got {x.numel()}")
     start = smoothed.checked(x, record.index)

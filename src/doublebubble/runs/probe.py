@@ -1,0 +1,65 @@
+"""What a model says of a few fixed inputs: a fingerprint that sees what no digest of its tensors can.
+
+Plain attributes (a tuple of means) and weights outside the module (an ONNX session) show in the logits only. Logits
+differ in their last bits with the number of threads, so they are kept as numbers and compared within a tolerance: a
+digest of rounded logits would change whenever one of them lies near a rounding boundary.
+"""
+
+import math
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from doublebubble.config import Settings
+from doublebubble.errors import ModelError
+from doublebubble.streams import NormalDraws, Stream
+
+_ROWS = 4
+
+
+class Probe(Settings):
+    """The logits of the fixed inputs, and by how much each may differ if the model is the same."""
+
+    logits: tuple[float, ...]
+    tolerance: float = Field(ge=0)
+
+    def agrees(self, other: "Probe") -> bool:
+        """Whether both can come from one model."""
+        tolerance = max(self.tolerance, other.tolerance)
+        return len(self.logits) == len(other.logits) and all(
+            abs(a - b) <= tolerance for a, b in zip(self.logits, other.logits, strict=True)
+        )
+
+
+def probe(model: nn.Module, shape: tuple[int, ...], batch_size: int) -> Probe:
+    """Ask the model, in evaluation mode and where it lies, for the logits of the fixed inputs of this shape.
+
+    The batch has the micro-batch shape of the run, since some exported programs take no other. The tolerance is half of
+    the digits of the narrowest dtype of the model's parameters, float32 if it has none, on the scale of the largest
+    logit: far more than threads change, far less than another model does.
+    """
+    if any(module.training for module in model.modules()):
+        raise ModelError("expected a model in evaluation mode, but it is in training mode: call model.eval()")
+    parameters = [parameter for parameter in model.parameters() if parameter.is_floating_point()]
+    dtype = parameters[0].dtype if parameters else torch.float32
+    batch = torch.zeros((batch_size, *shape))
+    NormalDraws(Stream(0, 0, "audit", kind="probe"), batch[0]).fill(batch[:_ROWS])
+    batch[:_ROWS].mul_(0.5).add_(0.5)  # about what the noisy inputs of the unit box look like
+    try:
+        with torch.inference_mode():
+            logits = model(batch.to(parameters[0].device if parameters else "cpu", dtype))
+    except (RuntimeError, ValueError, TypeError, IndexError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(f"the model failed on a batch of shape {tuple(batch.shape)}: {reason}") from error
+    if not isinstance(logits, Tensor) or logits.dim() != 2 or len(logits) != batch_size:
+        got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+        raise ModelError(f"expected one row of logits for each of {batch_size} inputs, got {got}")
+    logits = logits[:_ROWS].cpu().double()
+    if not bool(logits.isfinite().all()):
+        raise ModelError("expected finite logits, got NaN or infinity for fixed inputs near the unit box")
+    narrowest = max([torch.finfo(parameter.dtype).eps for parameter in parameters], default=2.0**-23)
+    return Probe(
+        logits=tuple(logits.reshape(-1).tolist()),
+        tolerance=math.sqrt(narrowest) * float(logits.abs().max()),
+    )

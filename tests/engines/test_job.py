@@ -1,0 +1,64 @@
+"""A job: what it leaves to do, what it refuses, and that its origin is checked."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from doublebubble.config import CertifyConfig
+from doublebubble.data import load_dataset
+from doublebubble.engines.job import check_origin, make_job
+from doublebubble.errors import RunError, SettingError
+from doublebubble.runs.store import RunStore
+from tests.engines.centroids import make
+from tests.runs.samples import certificate
+
+CONFIG = CertifyConfig(n=20, n0=10)
+
+
+class Shifted(nn.Module):
+    """A model whose tensors say nothing of a plain attribute."""
+
+    def __init__(self, shift: float) -> None:
+        super().__init__()
+        self.inner = make()
+        self.shift = shift
+
+    def forward(self, x: Tensor) -> Tensor:
+        logits: Tensor = self.inner(x + self.shift)
+        return logits
+
+
+def test_a_job_leaves_out_what_is_done(tmp_path: Path) -> None:
+    data = load_dataset("digits", "test")
+    job = make_job(make(), data, 0.5, CONFIG, indices="0:7", batch_size=16)
+    with RunStore(tmp_path / "run", job.spec) as store:
+        store.append(certificate(3))
+        groups = list(job.groups(store))
+    tasks = [task for group in groups for task in group]
+    assert [task.index for task in tasks] == [0, 1, 2, 4, 5, 6]
+    assert torch.equal(tasks[3].x, data.inputs(slice(4, 5))[0])
+    assert [task.label for task in tasks] == data.labels[[0, 1, 2, 4, 5, 6]].tolist()
+
+
+def test_a_simultaneous_level_is_divided_by_the_split_whichever_inputs_are_asked_for() -> None:
+    data = load_dataset("digits", "test")
+    job = make_job(make(), data, 0.5, CONFIG, indices="0:7", batch_size=16, simultaneous=True)
+    assert job.recipe.config.alpha == CONFIG.alpha / len(data)
+    assert job.spec.simultaneous == len(data)
+    paper = CertifyConfig(n=20, n0=10, protocol="paper")
+    with pytest.raises(SettingError, match="simultaneous"):
+        make_job(make(), data, 0.5, paper, simultaneous=True)
+
+
+def test_the_origin_of_a_run_is_checked_by_data_tensors_and_logits() -> None:
+    data = load_dataset("digits", "test")
+    spec = make_job(Shifted(0.0).eval(), data, 0.5, CONFIG, batch_size=16).spec
+    check_origin(spec, Shifted(0.0).eval(), data)
+    with pytest.raises(RunError, match="other data: expected digest"):
+        check_origin(spec, Shifted(0.0).eval(), load_dataset("digits", "train"))
+    with pytest.raises(RunError, match="another model: expected digest"):
+        check_origin(spec, make(), data)
+    with pytest.raises(RunError, match="another model: this one gives other logits"):
+        check_origin(spec, Shifted(0.1).eval(), data)

@@ -1,0 +1,45 @@
+"""Predictions under noise, and how many of them are the label."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from doublebubble.models import accuracy, predictions
+from doublebubble.streams import Stream
+
+K = 5
+
+
+class Reads(nn.Module):
+    """Names the class whose pixel is brightest, renumbered by `order`: exact on clean one-hot images."""
+
+    def __init__(self, order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> None:
+        super().__init__()
+        self.order = order
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.flatten(1)[:, list(self.order)]
+
+
+def one_hot(count: int = 200) -> tuple[Tensor, Tensor]:
+    labels = torch.arange(count) % K
+    return torch.eye(K)[labels].reshape(count, 1, 1, K), labels
+
+
+def test_predictions_do_not_depend_on_the_batch_and_noise_has_the_asked_scale() -> None:
+    inputs, labels = one_hot(50)
+    stream = Stream(3, 0, "audit")
+    whole = predictions(Reads(), inputs, 0.5, stream)
+    assert torch.equal(whole, predictions(Reads(), inputs, 0.5, stream, batch_size=7))
+    assert accuracy(Reads(), inputs, labels, 0.5, stream) == (whole == labels).double().mean().item()
+    seen: list[Tensor] = []
+
+    class Looks(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            seen.append(x)
+            return x.flatten(1)
+
+    predictions(Looks(), torch.zeros(20_000, 1, 1, K), 0.5, stream)
+    noise = torch.cat(seen)
+    assert noise.std().item() == pytest.approx(0.5, rel=0.02)
+    assert abs(noise.mean().item()) < 0.01

@@ -1,0 +1,167 @@
+"""Models stored as files: opened by what they hold, refused where opening them would execute code."""
+
+import io
+import json
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from doublebubble.errors import CheckpointError, ModelError
+from doublebubble.models import Normalised, build, load_classifier
+
+SHAPE, CLASSES, MEAN, STD = (1, 8, 8), 10, (0.3,), (0.4,)
+X = torch.rand(3, *SHAPE, generator=torch.Generator().manual_seed(1))
+
+
+def load(text: str | Path, weights: Path | None = None) -> nn.Module:
+    return load_classifier(str(text), SHAPE, CLASSES, MEAN, STD, weights)
+
+
+@pytest.fixture
+def model() -> Normalised:
+    return build("cnn", SHAPE, CLASSES, MEAN, STD, seed=7).eval()
+
+
+def same(one: nn.Module, other: nn.Module) -> bool:
+    with torch.no_grad():
+        return torch.equal(one(X), other(X)) and not one.training
+
+
+class Touches:
+    """Unpickled by the book, this creates a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return Path.touch, (self.path,)
+
+
+def test_a_torchscript_file(tmp_path: Path, model: Normalised) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.jit.save(torch.jit.trace(model, X), tmp_path / "m.pt")  # type: ignore[no-untyped-call]
+    assert same(load(tmp_path / "m.pt"), model)
+
+
+def export(model: nn.Module, path: Path) -> None:
+    batch = torch.export.Dim("batch", min=1, max=1024)
+    torch.export.save(torch.export.export(model, (X,), dynamic_shapes=({0: batch},)), path)
+
+
+def test_an_exported_file_with_a_free_batch_size(tmp_path: Path, model: Normalised) -> None:
+    export(model, tmp_path / "m.pt2")
+    loaded = load(tmp_path / "m.pt2")
+    assert same(loaded, model)
+    assert not any(module.training for module in loaded.modules())
+    with torch.no_grad():
+        assert torch.equal(loaded(X[:1]), model(X[:1]))
+
+
+def test_a_network_exported_in_training_mode_is_refused(tmp_path: Path) -> None:
+    batch_norm = nn.Sequential(nn.BatchNorm2d(1), nn.Flatten(), nn.Linear(64, 10)).train()
+    export(batch_norm, tmp_path / "m.pt2")
+    with pytest.raises(ModelError, match="was exported in training mode"):
+        load(tmp_path / "m.pt2")
+
+
+def rewrite(path: Path, **replacements: bytes) -> None:
+    """Change or add members of an archive, by the ends of their names (`__` for `/`, first match) or as new members."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    root = next(iter(members)).split("/", 1)[0]
+    for ending, content in replacements.items():
+        name = ending.replace("__", "/").replace("_dot_", ".")
+        members[f"{root}/{name}"] = content
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def poisoned_program(path: Path, field: str, value: object) -> bytes:
+    """The program's description with the first `field` found anywhere replaced."""
+    with zipfile.ZipFile(path) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("models/model.json"))
+        tree = json.loads(archive.read(name))
+
+    def change(node: object) -> bool:
+        if isinstance(node, dict):
+            if field in node and (field != "target" or "torch" in str(node[field])):
+                node[field] = value
+                return True
+            return any(change(child) for child in node.values())
+        return isinstance(node, list) and any(change(child) for child in node)
+
+    assert change(tree), field
+    return json.dumps(tree).encode()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("target", "os.system"),
+        ("target", "torch.ops.load_library"),
+        ("target", "_operator.methodcaller"),
+        ("expr_str", "__import__('os').system('true')"),
+        ("expr_str", "Symbol('s0', positive=print(1))"),
+        ("guards_code", ["__import__('os').system('true') == 0"]),
+        ("in_spec", '[1, {"type": "subprocess.Popen", "context": "null", "children_spec": []}]'),
+    ],
+)
+def test_an_exported_program_that_names_more_than_a_network_needs_is_refused(
+    tmp_path: Path, model: Normalised, field: str, value: object
+) -> None:
+    path = tmp_path / "m.pt2"
+    export(model, path)
+    rewrite(path, models__model_dot_json=poisoned_program(path, field, value))
+    with pytest.raises(CheckpointError, match="refused, since opening it could execute code: it"):
+        load(path)
+
+
+def test_an_exported_program_with_pickled_code_is_refused(tmp_path: Path, model: Normalised) -> None:
+    victim = tmp_path / "victim"
+    buffer = io.BytesIO()
+    torch.save((Touches(victim),), buffer)
+    path = tmp_path / "m.pt2"
+    export(model, path)
+    rewrite(path, data__sample_inputs__model_dot_pt=buffer.getvalue())
+    with pytest.raises(CheckpointError, match=r"model\.pt is more than tensors"):
+        load(path)
+    export(model, path)
+    weights = {"config": {"mean": {"path_name": "weight_0", "is_param": True, "use_pickle": True, "tensor_meta": None}}}
+    rewrite(
+        path,
+        data__weights__model_weights_config_dot_json=json.dumps(weights).encode(),
+        data__weights__weight_0=buffer.getvalue(),
+    )
+    with pytest.raises(CheckpointError, match="weight_0 is more than tensors"):
+        load(path)
+    export(model, path)
+    rewrite(path, data__aotinductor__model__model_dot_so=b"elf")
+    with pytest.raises(CheckpointError, match=r"model\.so is no part of a network"):
+        load(path)
+    export(model, path)
+    rewrite(path, data__constants__custom_obj_0=b"?")
+    with pytest.raises(CheckpointError, match="custom_obj_0 is no part of a network"):
+        load(path)
+    export(model, path)
+    rewrite(path, data__sample_inputs__MODEL_dot_PT=buffer.getvalue())
+    with pytest.raises(CheckpointError, match="it holds two files of one name"):
+        load(path)
+    assert not victim.exists()
+
+
+def test_a_damaged_exported_file_is_named(tmp_path: Path, model: Normalised) -> None:
+    path = tmp_path / "m.pt2"
+    export(model, path)
+    rewrite(path, models__model_dot_json=b'{"graph_module": ')
+    with pytest.raises(CheckpointError, match=r"m\.pt2: is damaged"):
+        load(path)
+    export(model, path)
+    rewrite(path, models__model_dot_json=b"{}")
+    with pytest.raises(CheckpointError, match=r"m\.pt2: cannot be loaded as an exported program"):
+        load(path)

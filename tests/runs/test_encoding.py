@@ -1,0 +1,37 @@
+"""Lines of records: given back exactly, and every change of a byte or of the run is found."""
+
+import json
+
+import numpy as np
+import pytest
+
+from doublebubble.errors import RunError
+from doublebubble.runs.encoding import decode, encode
+from doublebubble.runs.record import Record
+from tests.runs.samples import certificate
+
+
+def test_lines_give_the_record_back() -> None:
+    for record in (
+        Record.of(certificate(5, centres=1), "00"),
+        Record.failed(6, None, 'quote " newline \n ü,"check":"'),
+    ):
+        line = encode(record, "digest")
+        assert line.count(b"\n") == 1
+        assert decode(line[:-1], "digest", "here") == record
+        assert json.loads(line)["index"] == record.index
+
+
+def test_every_flipped_byte_is_found() -> None:
+    line = encode(Record.of(certificate(5)), "digest")[:-1]
+    rng = np.random.default_rng(0)
+    for at in range(len(line)):
+        changed = bytearray(line)
+        changed[at] ^= 1 << int(rng.integers(8))
+        with pytest.raises(RunError, match="line 4: damaged"):
+            decode(bytes(changed), "digest", "line 4")
+
+
+def test_a_line_of_another_run_is_found() -> None:
+    with pytest.raises(RunError, match="does not match its checksum"):
+        decode(encode(Record.of(certificate()), "one run")[:-1], "another run", "line 1")
