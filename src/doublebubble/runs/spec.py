@@ -11,7 +11,7 @@ from doublebubble.config import CertifyConfig, Settings
 from doublebubble.errors import RunError
 from doublebubble.runs.indices import parse_indices
 
-FORMAT = 1
+FORMAT = 2
 """The layout of spec.json and records.jsonl; another number is another layout."""
 
 
@@ -71,6 +71,11 @@ _READER: TypeAdapter[Spec] = TypeAdapter(Annotated[Spec, Field(discriminator="ki
 def spec_hash(spec: Spec) -> str:
     """SHA-256 of the canonical text: equal exactly for equal specifications."""
     return hashlib.sha256(canonical(spec.model_dump(mode="json")).encode()).hexdigest()
+
+
+def identity_hash(spec: Spec) -> str:
+    """SHA-256 of all but the inputs asked for: runs that share it can grow into one another, and so share records."""
+    return hashlib.sha256(canonical(spec.model_dump(mode="json", exclude={"indices"})).encode()).hexdigest()
 
 
 def canonical(value: object) -> str:
