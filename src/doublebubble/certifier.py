@@ -1,16 +1,24 @@
 """One input, or several, from a smoothed classifier and settings to certificates."""
 
+import hashlib
+import operator
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from doublebubble.certificate import Certificate
 from doublebubble.config import CertifyConfig
-from doublebubble.errors import DoubleBubbleWarning, InputError
+from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError
 from doublebubble.geometry import cohen_ceiling
 from doublebubble.protocols import paper, sound
 from doublebubble.smoothing import SmoothedClassifier
+
+Array = Tensor | npt.NDArray[Any]
 
 
 class Certifier:
@@ -26,25 +34,66 @@ class Certifier:
         self.config = CertifyConfig() if config is None else config
         self._warn_if_out_of_reach()
 
-    def certify(self, x: Tensor, *, index: int, label: int | None = None) -> Certificate:
-        """The certificate of one input; `index` names its randomness."""
-        return self.certify_many([x], [index], [label])[0]
+    def certify(self, x: Array, *, index: int | None = None, label: int | None = None) -> Certificate:
+        """The certificate of one input; `index` names its randomness, without one the input's own bytes do.
+
+        >>> import torch, doublebubble as db
+        >>> model = torch.nn.Linear(4, 2).eval()
+        >>> certifier = db.Certifier(db.SmoothedClassifier(model, 0.5, 2), db.CertifyConfig(n=100, n0=10))
+        >>> x = torch.rand(4)
+        >>> certifier.certify(x) == certifier.certify(x)
+        True
+        """
+        one, shape = as_tensor(x), self.smoothed.input_shape
+        try:
+            return self.certify_many([one], None if index is None else [index], [label])[0]
+        except (InputError, ModelError) as error:
+            self.smoothed.input_shape = shape
+            if self._is_batch(one):
+                got = f"got a batch of shape {tuple(one.shape)}"
+                raise InputError(f"expected one input, {got}: pass one input, or certify_many") from error
+            raise
 
     def certify_many(
-        self, xs: Sequence[Tensor], indices: Sequence[int], labels: Sequence[int | None] | None = None
+        self,
+        xs: Sequence[Array] | Array,
+        indices: Sequence[int] | None = None,
+        labels: Sequence[int | None] | None = None,
     ) -> list[Certificate]:
-        """The certificates of several inputs, each the same as if it were certified alone."""
-        known = [None] * len(xs) if labels is None else list(labels)
-        if not len(xs) == len(indices) == len(known):
+        """The certificates of several inputs, each the same as if it were certified alone.
+
+        Without indices, inputs of equal bytes have the same randomness and so the same certificate.
+        """
+        inputs = [as_tensor(x) for x in xs]
+        numbers = [index_of(x) for x in inputs] if indices is None else [operator.index(index) for index in indices]
+        known = [None] * len(inputs) if labels is None else [None if k is None else operator.index(k) for k in labels]
+        if not len(inputs) == len(numbers) == len(known):
             raise InputError(
-                f"expected as many indices and labels as inputs, got {len(xs)}, {len(indices)}, {len(known)}"
+                f"expected as many indices and labels as inputs, got {len(inputs)}, {len(numbers)}, {len(known)}"
             )
-        if len(set(indices)) != len(indices):
+        if indices is not None and len(set(numbers)) != len(numbers):
             raise InputError("expected distinct indices: an index names an input's randomness")
-        items = [sound.Item(x, index, label) for x, index, label in zip(xs, indices, known, strict=True)]
+        items = [sound.Item(x, index, label) for x, index, label in zip(inputs, numbers, known, strict=True)]
         if self.config.protocol == "paper":
             return [paper.certify(self.smoothed, self.config, item.x, item.index, item.label) for item in items]
         return sound.certify_many(self.smoothed, self.config, items) if items else []
+
+    def __repr__(self) -> str:
+        asked = self.config
+        methods = " ".join(asked.methods)
+        return f"Certifier({self.smoothed!r}, n={asked.n}, alpha={asked.alpha:g}, {asked.protocol}, {methods})"
+
+    def _is_batch(self, x: Tensor) -> bool:
+        """Whether the rows of x, which is no input itself, are inputs."""
+        shape = self.smoothed.input_shape
+        if shape is not None or not x.dim() or not len(x):
+            return shape is not None and tuple(x.shape[1:]) == tuple(shape)
+        try:
+            self.smoothed.counts(x[0], 1, seed=0, index=0, stage="audit")
+        except (InputError, ModelError):
+            self.smoothed.input_shape = None
+            return False
+        return True
 
     def _warn_if_out_of_reach(self) -> None:
         config = self.config
@@ -61,3 +110,17 @@ class Certifier:
         else:
             return
         warnings.warn(message, DoubleBubbleWarning, stacklevel=3)
+
+
+def as_tensor(x: Array) -> Tensor:
+    """A tensor as it is, an array as a tensor."""
+    return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
+
+
+def index_of(x: Tensor) -> int:
+    """A number that the input's type, shape and bytes determine: the same input always has the same randomness."""
+    if not isinstance(x, Tensor):
+        raise InputError(f"expected a tensor or an array, got {type(x).__name__}")
+    total = hashlib.sha256(f"{x.dtype}|{tuple(x.shape)}|".encode())
+    total.update(x.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return int.from_bytes(total.digest()[:8], "big") >> 1

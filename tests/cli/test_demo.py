@@ -25,7 +25,7 @@ def test_the_demo_ends_with_a_page_and_says_where_it_is(capsys: pytest.CaptureFi
     assert stored_pictures(run.path)
     for path in stored_pictures(run.path).values():
         assert str(path) in out
-    said = re.search(r"digit 0 is classified as (\d), .* below (\d\.\d+) ", out)
+    said = re.search(r"test image 0 is classified as a (\d), .* below (\d\.\d+) ", out)
     assert said is not None
     assert (int(said[1]), float(said[2])) == (run.records[0].prediction, run.records[0].radius)
     weights = (folder / "model" / "model.safetensors").stat().st_mtime_ns

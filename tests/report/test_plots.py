@@ -13,9 +13,9 @@ from scipy.stats import beta
 from doublebubble import CertifyConfig
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import execute
-from doublebubble.engines.job import make_job
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError
+from doublebubble.facade.job import make_job
 from doublebubble.report import plots
 from doublebubble.report.captions import provenance
 from doublebubble.report.facts import protocol_name

@@ -40,7 +40,7 @@ def download(name: Name, data_dir: DataDir = None) -> None:
 
     Example: [bold]doublebubble data download mnist --data-dir data[/bold]
     """
-    from doublebubble.cli.progress import download_progress
+    from doublebubble.cli.progress_bars import download_progress
     from doublebubble.data import data_root
     from doublebubble.data.download import download as fetch
 

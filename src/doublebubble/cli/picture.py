@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
+from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
 from doublebubble.errors import RunError, SettingError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def picture(
 ) -> None:
     """Draw; the text shown to users is above."""
     from doublebubble.data import load_dataset
-    from doublebubble.engines.job import check_origin
+    from doublebubble.facade.job import check_origin
     from doublebubble.runs.spec import RunSpec
     from doublebubble.runs.store import read_run
     from doublebubble.smoothing import SmoothedClassifier
@@ -78,7 +78,7 @@ def draw_record(
     draws: int,
 ) -> Path:
     """Draw one input of a run into the run, with progress; the model and the data must be the run's own."""
-    from doublebubble.cli.progress import points_progress
+    from doublebubble.cli.progress_bars import points_progress
     from doublebubble.picture import sample_slice
     from doublebubble.report.slice import draw_slice
     from doublebubble.runs.pictures import store_picture

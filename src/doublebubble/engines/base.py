@@ -16,8 +16,8 @@ from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleError, RunError
 from doublebubble.program import Program
+from doublebubble.runs.memory import Store
 from doublebubble.runs.record import Record
-from doublebubble.runs.store import RunStore
 from doublebubble.smoothing import SmoothedClassifier
 
 FAILURES_AT_START = 5
@@ -126,7 +126,7 @@ def in_groups(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
         yield group
 
 
-def execute(engine: Engine, groups: Iterator[list[Task]], store: RunStore, seen: Callable[[Record], None]) -> None:
+def execute(engine: Engine, groups: Iterator[list[Task]], store: Store, seen: Callable[[Record], None]) -> None:
     """Write every outcome to the run as it comes and show its record to `seen`.
 
     A failed input is recorded and the run goes on. If the first inputs of a run all fail it is not they that are wrong:

@@ -38,39 +38,54 @@ def first_look(
     Warns if the model does no better than guessing with or without noise, and if its classes seem to be numbered in
     another order than the labels.
     """
-    _check_logits(model, inputs[:2], num_classes)
+    check_logits(model, inputs[:2], num_classes)
     stream = Stream(seed, 0, "select", kind="first look")
-    clean = predictions(model, inputs, 0.0, stream)
-    noisy = predictions(model, inputs, sigma, stream)
+    clean = predictions(model, inputs, 0.0, stream).cpu()
+    noisy = predictions(model, inputs, sigma, stream).cpu()
     clean_right, noisy_right = int((clean == labels).sum()), int((noisy == labels).sum())
     warnings = []
     if moved := _permutation(clean.numpy(), labels.numpy(), num_classes):
         warnings.append(moved)
     elif _like_guessing(clean_right, len(labels), num_classes):
         warnings.append(
-            f"the model names {clean_right} of {len(labels)} clean images rightly, no better than guessing: "
+            f"the model names {clean_right} of {len(labels)} clean images correctly, no better than guessing: "
             "is it trained, on this data, for inputs in [0, 1]?"
         )
     elif _like_guessing(noisy_right, len(labels), num_classes):
         warnings.append(
-            f"the model names {clean_right} of {len(labels)} clean images rightly but only {noisy_right} under noise "
+            f"the model names {clean_right} of {len(labels)} clean images correctly but only {noisy_right} under noise "
             f"of sigma {sigma}, no better than guessing: train it with noise, or put a denoiser before it"
         )
     return FirstLook(clean_right / len(labels), noisy_right / len(labels), tuple(warnings))
 
 
+def output_size(model: nn.Module, inputs: Tensor) -> int:
+    """How many logits the model gives for each input."""
+    logits = _logits(model, inputs)
+    if logits.dim() != 2 or len(logits) != len(inputs):
+        raise ModelError(f"the model: expected one row of logits for each input, got shape {tuple(logits.shape)}")
+    return logits.shape[1]
+
+
+def check_logits(model: nn.Module, inputs: Tensor, num_classes: int) -> None:
+    """An error unless the model takes these inputs and gives finite logits of the shape expected."""
+    logits = _logits(model, inputs)
+    if logits.shape != (len(inputs), num_classes):
+        raise ModelError(f"the model: expected logits of shape {(len(inputs), num_classes)}, got {tuple(logits.shape)}")
+    if not torch.isfinite(logits).all():
+        raise ModelError(f"the model: expected finite logits, got {logits.flatten().tolist()[:3]} ...")
+
+
 @torch.no_grad()
-def _check_logits(model: nn.Module, inputs: Tensor, num_classes: int) -> None:
-    shape = tuple(inputs.shape[1:])
+def _logits(model: nn.Module, inputs: Tensor) -> Tensor:
     try:
         logits = model(inputs)
     except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
+        shape = tuple(inputs.shape[1:])
         raise ModelError(f"the model does not take inputs of shape {shape}: {first_line(error)}") from error
-    if not isinstance(logits, Tensor) or logits.shape != (len(inputs), num_classes):
-        got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
-        raise ModelError(f"the model: expected logits of shape {(len(inputs), num_classes)}, got {got}")
-    if not torch.isfinite(logits).all():
-        raise ModelError(f"the model: expected finite logits, got {logits.flatten().tolist()[:3]} ...")
+    if not isinstance(logits, Tensor):
+        raise ModelError(f"the model: expected logits as a tensor, got {type(logits).__name__}")
+    return logits
 
 
 def _like_guessing(right: int, count: int, num_classes: int) -> bool:
@@ -93,5 +108,5 @@ def _permutation(named: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], nu
         return None
     return (
         f"the model's classes seem to be numbered in another order than the labels: as they are {direct} of "
-        f"{len(other)} images are named rightly, renumbered {matched}"
+        f"{len(other)} images are named correctly, renumbered {matched}"
     )

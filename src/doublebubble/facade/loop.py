@@ -1,0 +1,64 @@
+"""The one run loop: what is still to do goes to an engine, and every outcome into the store as it comes."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from doublebubble.engines.base import Engine, execute
+from doublebubble.errors import SettingError
+from doublebubble.facade.job import Job
+from doublebubble.runs.memory import Store
+from doublebubble.runs.record import Record
+from doublebubble.runs.store import RECORDS
+
+Watching = Callable[[list[Record], int], AbstractContextManager[Callable[[Record], None]]]
+"""Told the records that are there already and how many there will be; what it gives is shown each new one."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where inputs are certified: in this process, or on the workers of a Ray cluster."""
+
+    engine: str = "local"
+    workers: int = 1
+    address: str | None = None
+    gpus_per_worker: float = 0.0
+
+    def build(self, job: Job) -> Engine:
+        """The engine, ready to work; settings that cannot be meant are an error."""
+        if self.engine == "local":
+            from doublebubble.engines.local import LocalEngine
+
+            if self.workers != 1 or self.address is not None or self.gpus_per_worker:
+                raise SettingError("workers, address and gpus-per-worker belong to engine ray, the engine is local")
+            return LocalEngine(job.recipe.build())
+        if self.engine != "ray":
+            raise SettingError(f"engine: expected local or ray, got {self.engine!r}")
+        if job.recipe.device.startswith("cuda") != (self.gpus_per_worker > 0):
+            raise SettingError(
+                "gpus-per-worker: expected more than 0 exactly if the device is cuda, got "
+                f"{self.gpus_per_worker} for {job.recipe.device}"
+            )
+        try:
+            from doublebubble.engines.ray import RayEngine
+        except ModuleNotFoundError as error:
+            raise SettingError("engine: ray is not installed; `pip install 'doublebubble[ray]'` brings it") from error
+        return RayEngine(job.recipe, job.spec.device, self.workers, self.address, self.gpus_per_worker)
+
+
+def begun(out: Path | None) -> bool:
+    """Whether a run on disk has records, so that its model and data were looked at before."""
+    return out is not None and (out / RECORDS).exists() and (out / RECORDS).stat().st_size > 0
+
+
+def perform(job: Job, store: Store, watching: Watching, engine: Engine | None = None) -> int:
+    """Certify the inputs asked for that the store lacks, and say how many. However this ends, it keeps what is done."""
+    chosen = Place().build(job) if engine is None else engine
+    with store:
+        asked = set(job.spec.index_list)
+        earlier = [record for record in store.records if record.index in asked]
+        if len(earlier) < len(asked):
+            with watching(earlier, len(asked)) as seen:
+                execute(chosen, job.groups(store), store, seen)
+    return len(asked) - len(earlier)
