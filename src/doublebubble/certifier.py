@@ -4,7 +4,7 @@ import hashlib
 import operator
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,9 @@ class Certifier:
         self.config = CertifyConfig() if config is None else config
         self._warn_if_out_of_reach()
 
-    def certify(self, x: Array, *, index: int | None = None, label: int | None = None) -> Certificate:
+    def certify(
+        self, x: Array, *, index: SupportsIndex | None = None, label: SupportsIndex | None = None
+    ) -> Certificate:
         """The certificate of one input; `index` names its randomness, without one the input's own bytes do.
 
         >>> import torch, doublebubble as db
@@ -57,8 +59,8 @@ class Certifier:
     def certify_many(
         self,
         xs: Sequence[Array] | Array,
-        indices: Sequence[int] | None = None,
-        labels: Sequence[int | None] | None = None,
+        indices: Sequence[SupportsIndex] | None = None,
+        labels: Sequence[SupportsIndex | None] | None = None,
     ) -> list[Certificate]:
         """The certificates of several inputs, each the same as if it were certified alone.
 
