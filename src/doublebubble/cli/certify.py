@@ -3,7 +3,6 @@
 import contextlib
 import json
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +17,6 @@ from doublebubble.cli.model_options import (
     load_for,
     spoken_warnings,
 )
-from doublebubble.errors import DoubleBubbleWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +41,9 @@ def certify(
     dataset: Annotated[str, typer.Option(help="A name from `doublebubble data list`, or folder:PATH.")],
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
     out: Annotated[Path, typer.Option(metavar="RUN", help="Folder of the run; an existing run is resumed.")],
-    indices: Annotated[str, typer.Option(metavar="A:B:STEP", help="Which inputs, as slices: 0:10000:20 or 3,7.")] = ":",
+    indices: Annotated[
+        str, typer.Option(metavar="A:B:STEP", help="Which inputs: 0:10000:20 or 3,7. Others are added later.")
+    ] = ":",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
     methods: Annotated[str, typer.Option(help=METHODS_HELP)] = "cohen",
@@ -91,10 +91,9 @@ def certify(
     from doublebubble.config import CertifyConfig
     from doublebubble.data import load_dataset
     from doublebubble.facade.job import make_job
-    from doublebubble.facade.loop import Place, begun, perform
+    from doublebubble.facade.loop import Place, perform, prepare
     from doublebubble.facade.progress import certifying_progress
     from doublebubble.program import Program
-    from doublebubble.runs.store import RunStore
 
     settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
     settings["methods"] = tuple(methods.replace(",", " ").split())
@@ -127,10 +126,7 @@ def certify(
             yield watcher
 
     with spoken_warnings():
-        for sentence in () if begun(out) else job.look_first():
-            warnings.warn(sentence, DoubleBubbleWarning, stacklevel=1)
-        chosen = Place(engine, workers, address, gpus_per_worker).build(job)
-    store = RunStore(out, job.spec)
+        store, chosen = prepare(job, out, Place(engine, workers, address, gpus_per_worker))
     try:
         if not perform(job, store, watching, chosen) and not silent:
             console.print(f"nothing to do in {out}: {total} of {total} inputs are done", markup=False)

@@ -31,7 +31,7 @@ def list_(data_dir: DataDir = None) -> None:
         images = " + ".join(f"{size:,}" for size in info.sizes)
         table.add_row(info.name, shape, str(info.num_classes), images, "yes" if there else "no")
     Console().print(table)
-    Console(soft_wrap=True).print("folder:PATH reads your own images, one folder a class.", highlight=False)
+    Console(soft_wrap=True).print("folder:PATH reads your own images, one folder per class.", highlight=False)
 
 
 @app.command()

@@ -97,12 +97,12 @@ class Engine(Protocol):
     """Certifies groups of inputs, somewhere."""
 
     def outcomes(self, groups: Iterator[list[Task]]) -> Iterator[Outcome]:
-        """One outcome an input, in any order, as they come."""
+        """One outcome per input, in any order, as they come."""
         ...
 
 
 def certify_group(certifier: CertifiesMany, tasks: Sequence[Task]) -> list[Outcome]:
-    """One outcome a task. An input that cannot be certified becomes a failure and does not spoil its neighbours."""
+    """One outcome per task. An input that cannot be certified becomes a failure and does not spoil its neighbours."""
     try:
         return list(certifier.certify_many([t.x for t in tasks], [t.index for t in tasks], [t.label for t in tasks]))
     except DoubleBubbleError as error:

@@ -14,12 +14,11 @@ from torch import nn
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleWarning
 from doublebubble.facade.job import Indices, make_job
-from doublebubble.facade.loop import Place, begun, perform
+from doublebubble.facade.loop import Place, perform, prepare
 from doublebubble.facade.progress import certifying_progress
 from doublebubble.facade.run import Run, open_run
 from doublebubble.facade.sources import UNIT, Data
 from doublebubble.program import Program
-from doublebubble.runs.memory import open_store
 
 __all__ = ["Run", "certify", "open_run"]
 
@@ -81,11 +80,7 @@ def certify(
         centres=centres,
         data_dir=data_dir,
     )
-    if not begun(folder):
-        for sentence in job.look_first():
-            warnings.warn(sentence, DoubleBubbleWarning, stacklevel=2)
-    chosen = Place(engine, workers, address, gpus_per_worker).build(job)
-    store = open_store(folder, job.spec)
+    store, chosen = prepare(job, folder, Place(engine, workers, address, gpus_per_worker))
     watching = functools.partial(certifying_progress, Console(soft_wrap=True, highlight=False), quiet=quiet)
     try:
         perform(job, store, watching, chosen)

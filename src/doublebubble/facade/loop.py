@@ -1,14 +1,15 @@
 """The one run loop: what is still to do goes to an engine, and every outcome into the store as it comes."""
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from doublebubble.engines.base import Engine, execute
-from doublebubble.errors import SettingError
+from doublebubble.errors import DoubleBubbleWarning, SettingError
 from doublebubble.facade.job import Job
-from doublebubble.runs.memory import Store
+from doublebubble.runs.memory import Store, open_store
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RECORDS
 
@@ -47,9 +48,16 @@ class Place:
         return RayEngine(job.recipe, job.spec.device, self.workers, self.address, self.gpus_per_worker)
 
 
-def begun(out: Path | None) -> bool:
-    """Whether a run on disk has records, so that its model and data were looked at before."""
-    return out is not None and (out / RECORDS).exists() and (out / RECORDS).stat().st_size > 0
+def prepare(job: Job, out: Path | None, place: Place) -> tuple[Store, Engine]:
+    """Where the run is kept and what certifies it; until there are records, a first look at the model comes before.
+
+    What is found wrong then, an error or a warning, is found before anything is written.
+    """
+    records = None if out is None else out / RECORDS
+    if records is None or not records.exists() or not records.stat().st_size:
+        for sentence in job.look_first():
+            warnings.warn(sentence, DoubleBubbleWarning, stacklevel=3)
+    return open_store(out, job.spec), place.build(job)
 
 
 def perform(job: Job, store: Store, watching: Watching, engine: Engine | None = None) -> int:
