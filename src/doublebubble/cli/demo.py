@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from doublebubble.data import Dataset
     from doublebubble.facade.job import Job
     from doublebubble.runs.record import Record
-    from doublebubble.runs.store import Run
+    from doublebubble.runs.store import StoredRun
 
 _EXAMPLE = """Train a small digit classifier under noise, certify 50 digits it has not seen, and write a page of it.
 
@@ -73,7 +73,7 @@ def _trained(console: Console, sigma: float, folder: Path) -> "nn.Module":
     return load_model(folder)[0]
 
 
-def _certified(console: Console, job: "Job", path: Path) -> "Run":
+def _certified(console: Console, job: "Job", path: Path) -> "StoredRun":
     import functools
 
     from doublebubble.facade.loop import perform
@@ -85,7 +85,7 @@ def _certified(console: Console, job: "Job", path: Path) -> "Run":
     return store.run()
 
 
-def _explain(console: Console, run: "Run", job: "Job") -> None:
+def _explain(console: Console, run: "StoredRun", job: "Job") -> None:
     """The run as a table, and the certificate of its first input as a sentence: alpha is for an input chosen before."""
     from doublebubble.cli.run_summaries import show_runs
 
@@ -112,7 +112,7 @@ def telling(records: "Sequence[Record]") -> "list[Record]":
     return list({record.index: record for record in chosen}.values())
 
 
-def _draw_pictures(console: Console, run: "Run", job: "Job", data: "Dataset", chosen: "Sequence[Record]") -> None:
+def _draw_pictures(console: Console, run: "StoredRun", job: "Job", data: "Dataset", chosen: "Sequence[Record]") -> None:
     """Pictures of these inputs, stored in the run; those that it holds already are left."""
     from doublebubble.cli.picture import draw_record
     from doublebubble.runs.pictures import stored_pictures
@@ -124,7 +124,7 @@ def _draw_pictures(console: Console, run: "Run", job: "Job", data: "Dataset", ch
             draw_record(console, run, record, data, smoothed, _RESOLUTION, _DRAWS)
 
 
-def _show_results(console: Console, run: "Run", folder: Path) -> None:
+def _show_results(console: Console, run: "StoredRun", folder: Path) -> None:
     """Write what people look at, and say where it is."""
     from doublebubble.cli.report import write_report
     from doublebubble.report.figure import save

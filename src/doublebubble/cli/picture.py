@@ -12,7 +12,7 @@ from doublebubble.errors import RunError, SettingError
 if TYPE_CHECKING:
     from doublebubble.data import Dataset
     from doublebubble.runs.record import Record
-    from doublebubble.runs.store import Run
+    from doublebubble.runs.store import StoredRun
     from doublebubble.smoothing import SmoothedClassifier
 
 _EXAMPLE = """Draw an input's certificate: the plane through it and its balls, and the classes around.
@@ -70,7 +70,7 @@ picture.__doc__ = _EXAMPLE
 
 def draw_record(
     console: Console,
-    run: "Run",
+    run: "StoredRun",
     record: "Record",
     data: "Dataset",
     smoothed: "SmoothedClassifier",
@@ -101,7 +101,7 @@ def draw_record(
     return store_picture(run.path, record.index, draw_slice(found, record, classes))
 
 
-def _record(run: "Run", index: int) -> "Record":
+def _record(run: "StoredRun", index: int) -> "Record":
     if index not in run.spec.index_list:
         raise SettingError(f"index: expected one of the run's inputs ({run.spec.indices}), got {index}")
     for record in run.records:

@@ -9,7 +9,7 @@ from rich.console import Console
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from doublebubble.runs.store import Run
+    from doublebubble.runs.store import StoredRun
 
 _EXAMPLE = """Write a page to look at: certified accuracy with its guarantee, curves, a table of all inputs.
 
@@ -38,7 +38,7 @@ def report(
 report.__doc__ = _EXAMPLE
 
 
-def write_report(console: Console, runs: "Sequence[Run]", out: Path, data_dir: Path | None) -> None:
+def write_report(console: Console, runs: "Sequence[StoredRun]", out: Path, data_dir: Path | None) -> None:
     """The page of these runs, with thumbnails where their data are at hand; a sentence where they are not."""
     from doublebubble.facade.thumbnails import looks_of
     from doublebubble.report.page import write_page

@@ -6,12 +6,12 @@ from rich.table import Table
 from doublebubble.report.facts import facts, mark
 from doublebubble.runs.spec import spec_hash
 from doublebubble.runs.statistics import Comparison, Summary, compare, summarise
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 from doublebubble.types import Guarantee
 
 
-def show_runs(console: Console, runs: list[Run]) -> None:
+def show_runs(console: Console, runs: list[StoredRun]) -> None:
     """What each run holds, then the first compared with each of the others."""
     for run in runs:
         _show_run(console, run)
@@ -26,7 +26,7 @@ def show_runs(console: Console, runs: list[Run]) -> None:
         )
 
 
-def _show_run(console: Console, run: Run) -> None:
+def _show_run(console: Console, run: StoredRun) -> None:
     console.print(str(run.path), style="bold", markup=False)
     for name, value in facts(run):
         console.print(f"  {name:<14}{value}", markup=False)
@@ -52,12 +52,12 @@ def _aside(words: str) -> str:
     return f" ({words})" if words else ""
 
 
-def runs_json(runs: list[Run]) -> list[dict[str, object]]:
+def runs_json(runs: list[StoredRun]) -> list[dict[str, object]]:
     """What `show_runs` shows, for programs; the comparison is with the first run."""
     return [_run_json(run, runs[0] if number else None) for number, run in enumerate(runs)]
 
 
-def _run_json(run: Run, first: Run | None) -> dict[str, object]:
+def _run_json(run: StoredRun, first: StoredRun | None) -> dict[str, object]:
     summary = summarise(frame(run)) if run.records else None
     return {
         "run": str(run.path),

@@ -13,8 +13,7 @@ from doublebubble.facade.thumbnails import looks_of
 from doublebubble.report.facts import guarantees, level, mark, protocol_name
 from doublebubble.runs import statistics
 from doublebubble.runs.spec import RunSpec
-from doublebubble.runs.store import Run as StoredRun
-from doublebubble.runs.store import read_run
+from doublebubble.runs.store import StoredRun, read_run
 from doublebubble.runs.tables import frame
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from doublebubble.data import DATASETS, Dataset, Split, load_dataset
 from doublebubble.errors import DataError, SettingError
 from doublebubble.runs.digests import data_digest
 from doublebubble.runs.spec import RunSpec
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 
 if TYPE_CHECKING:
     from doublebubble.report.page import Look
 
 
-def looks_of(runs: Sequence[Run], data_dir: Path | None) -> "tuple[dict[str, Look], list[str]]":
+def looks_of(runs: Sequence[StoredRun], data_dir: Path | None) -> "tuple[dict[str, Look], list[str]]":
     """By the digest of the data what their inputs look like, and a sentence for each that cannot be shown."""
     specs = {run.spec.data_digest: run.spec for run in runs if isinstance(run.spec, RunSpec)}
     looks, troubles = {}, []

@@ -25,7 +25,7 @@ from doublebubble.reproduce.results import Results
 from doublebubble.reproduce.scales import Scale, Study
 from doublebubble.runs.indices import format_indices
 from doublebubble.runs.record import Record
-from doublebubble.runs.store import Run, RunStore
+from doublebubble.runs.store import RunStore, StoredRun
 from doublebubble.training import Observer, TrainSettings, preset, train
 from doublebubble.training.loop import SETTINGS
 from doublebubble.training.metrics import read_metrics
@@ -136,7 +136,7 @@ class Laboratory:
         self.left_out[dataset] = str(error)
         self._excluded.add(dataset)
 
-    def run(self, wanted: Wanted) -> Run:
+    def run(self, wanted: Wanted) -> StoredRun:
         """The finished run, certified now as far as it is not on disk."""
         study = wanted.study
         data = self._dataset(study.dataset, "test")

@@ -8,7 +8,7 @@ from typing import Protocol, Self
 from doublebubble.certificate import Certificate
 from doublebubble.runs.record import Record, centres_of
 from doublebubble.runs.spec import RunSpec, Spec
-from doublebubble.runs.store import Run, RunStore, centres_file
+from doublebubble.runs.store import RunStore, StoredRun, centres_file
 
 IN_MEMORY = Path("(in memory)")
 """What stands where the folder of a run stands otherwise; no such folder is read or written."""
@@ -22,7 +22,7 @@ class Store(Protocol):
     def append(self, outcome: Certificate | Record) -> Record:
         """Keep one outcome."""
 
-    def run(self) -> Run:
+    def run(self) -> StoredRun:
         """What has been kept so far."""
 
     def __enter__(self) -> Self: ...
@@ -53,9 +53,9 @@ class MemoryStore:
         self.records.append(record)
         return record
 
-    def run(self) -> Run:
+    def run(self) -> StoredRun:
         """What has been kept so far."""
-        return Run(IN_MEMORY, self.spec, tuple(self.records), kept=dict(self._centres))
+        return StoredRun(IN_MEMORY, self.spec, tuple(self.records), kept=dict(self._centres))
 
     def __enter__(self) -> Self:
         return self

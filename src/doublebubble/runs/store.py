@@ -33,7 +33,7 @@ _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 @dataclass(frozen=True)
-class Run:
+class StoredRun:
     """What a run holds; `torn` says whether its last line on disk was cut short and is not among the records.
 
     A run in memory has a path that names no folder, and its files of centres in `kept`.
@@ -60,12 +60,12 @@ class Run:
         return centres.astype(np.float64)
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path) -> StoredRun:
     """The run as it is on disk, also while another process is writing it; nothing is repaired."""
     content = _records_bytes(path)  # before the specification: its inputs only ever grow
     spec = _read_spec(path)
     records, _, torn = _parse_records(path, content, spec)
-    return Run(path, spec, tuple(records), torn)
+    return StoredRun(path, spec, tuple(records), torn)
 
 
 class RunStore:
@@ -114,16 +114,16 @@ class RunStore:
             self._write_centres(outcome.index, content)
             return self._append(Record.of(outcome, hashlib.sha256(content).hexdigest()))
 
-    def append_copy(self, record: Record, source: Run) -> Record:
+    def append_copy(self, record: Record, source: StoredRun) -> Record:
         """Write a record of another run and, if it has any, the centres that belong to it."""
         with self._explained():
             if record.centres_digest is not None:
                 self._write_centres(record.index, _centres_bytes(source.path, record))
             return self._append(record)
 
-    def run(self) -> Run:
+    def run(self) -> StoredRun:
         """What has been written so far."""
-        return Run(self.path, self.spec, tuple(self.records))
+        return StoredRun(self.path, self.spec, tuple(self.records))
 
     # Inside
 
