@@ -16,8 +16,8 @@ from benchmarks.subjects import subject
 from doublebubble.config import CertifyConfig
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import execute
-from doublebubble.engines.job import Job, make_job
 from doublebubble.engines.local import LocalEngine
+from doublebubble.facade.job import Job, make_job
 from doublebubble.runs.store import RunStore
 
 ROUNDS = 3
@@ -48,11 +48,11 @@ def _overhead() -> Row:
     """The time that grouping, records and the store add."""
     job = _job(inputs=20, n=10_000)
     certifier = job.recipe.build()
-    chosen = [(job.data.inputs()[index], index, int(job.data.labels[index])) for index in job.spec.index_list]
+    chosen = [job.source.task(index) for index in job.spec.index_list]
 
     def bare() -> None:
-        for x, index, label in chosen:
-            certifier.certify(x, index=index, label=label)
+        for task in chosen:
+            certifier.certify(task.x, index=task.index, label=task.label)
 
     def engine() -> None:
         with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder), job.spec) as store:

@@ -1,8 +1,8 @@
 """What certificates would gain if every probability were known exactly: the most that more draws can bring.
 
-    python -m benchmarks.gains_ceiling FILE --model DIR [--data-dir DIR] [--draws 20000]
+    python -m benchmarks.gains_ceiling RUN --model DIR [--data-dir DIR] [--draws 20000]
 
-Takes the correctly predicted inputs of a file of `benchmarks.gains`, estimates the probabilities and the gradients of
+Takes the correctly predicted inputs of a run of `benchmarks.gains`, estimates the probabilities and the gradients of
 the lead from fresh draws, and puts the estimates where a certificate puts its bounds. The squared norm of a gradient is
 the product of two independent halves, so it is not inflated by the dimension. Nothing here is a certificate.
 """
@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from rich.progress import track
 
-from benchmarks.gains_log import read
-from doublebubble import Program, SmoothedClassifier
+import doublebubble as db
+from benchmarks.gains_table import measured, spec_of, title
 from doublebubble.data import load_dataset
+from doublebubble.facade.job import check_origin
 from doublebubble.geometry import Rival, cohen_radius, first_order_radius
 from doublebubble.models import load_model
-from doublebubble.runs.digests import model_digest
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 
@@ -45,32 +45,34 @@ def plugged_in(tally: Tally, top: int, rivals: list[int], sigma: float) -> tuple
 def main() -> None:
     """Draw, put in, print the ratios beside those that were certified."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("run", type=Path)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--draws", type=int, default=20_000)
     asked = parser.parse_args()
-    settings, lines = read(asked.file)
+    run = db.open_run(asked.run)
+    spec = spec_of(run)
     model, _ = load_model(asked.model)
-    if model_digest(model)[:16] != settings.model:
-        raise SystemExit(f"{asked.model}: expected the model of {asked.file}, whose digest begins {settings.model}")
-    data = load_dataset(settings.dataset, "test", asked.data_dir)
-    program = Program(settings.fold_batch_norm, settings.channels_last)
-    smoothed = SmoothedClassifier(model, settings.sigma, data.info.num_classes, data.info.domain, program=program)
-    correct = [line for line in lines if line.correct]
+    data = load_dataset(spec.dataset, "test", asked.data_dir)
+    check_origin(spec, model, data)
+    program = db.Program.named(spec.program)
+    smoothed = db.SmoothedClassifier(model, spec.sigma, spec.num_classes, spec.domain, program=program)
+    every = measured(run)
+    correct = every[every["right"]]
+    selected = {record.index: record.counts["select"] for record in run.records}
     found = []
-    for line in track(correct, "drawing"):
-        x = data.inputs(torch.tensor([line.index]))[0]
-        look = smoothed.counts(x, settings.n0, seed=settings.seed, index=line.index, stage="select")
-        rivals = [k for k, votes in enumerate(look) if k != line.label and votes >= LEAST_SHARE * settings.n0]
-        weights = np.eye(data.info.num_classes)
-        moments = tuple(tuple(weights[line.label] - weights[k]) for k in rivals or [(line.label + 1) % len(weights)])
-        stream = Stream(settings.seed, line.index, "audit")
+    for index, label in track(list(zip(correct["index"], correct["label"].astype(int), strict=True)), "drawing"):
+        votes = selected[index]
+        rivals = [k for k in sorted(votes) if k != label and votes[k] >= LEAST_SHARE * spec.config.n0]
+        weights = np.eye(spec.num_classes)
+        moments = tuple(tuple(weights[label] - weights[k]) for k in rivals or [(label + 1) % len(weights)])
+        stream = Stream(spec.config.seed, int(index), "audit")
+        x = data.inputs(torch.tensor([index]))[0]
         tally = smoothed.tally(Request(x, asked.draws, stream, moments, split=asked.draws // 2))
-        found.append(plugged_in(tally, line.label, rivals, settings.sigma))
-    reached = [(line.binary, (line.radii or {})["cohen"], line.radius) for line in correct]
-    print(f"{settings.title}, {len(correct)} inputs; {asked.draws:,} draws for the estimates")
-    for name, radii in (("certified", np.array(reached)), ("exact", np.array(found))):
+        found.append(plugged_in(tally, label, rivals, spec.sigma))
+    reached = correct[["binary", "radius_cohen", "radius"]].to_numpy(np.float64)
+    print(f"{title(spec)}, {len(correct)} inputs; {asked.draws:,} draws for the estimates")
+    for name, radii in (("certified", reached), ("exact", np.array(found))):
         binary, multiclass, best = radii.T
         some = multiclass > 0
         gain = 100 * float(np.median(best[some] / multiclass[some] - 1))

@@ -1,8 +1,8 @@
 """The figure of gains: by how much the reported radius exceeds Cohen's at the same draws, against p_A.
 
-    python -m benchmarks.gains_figure FILES... --out docs/images/gains.png
+    python -m benchmarks.gains_figure RUNS... --out docs/images/gains.png
 
-FILES are those of `benchmarks.gains` under protocol `sound`; files of one data set and sigma share a column.
+RUNS are those of `benchmarks.gains` under protocol `sound`; runs of one data set and sigma share a column.
 """
 
 import argparse
@@ -10,12 +10,15 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from benchmarks.gains_log import Line, Settings, read
+import doublebubble as db
+from benchmarks.gains_table import measured, spec_of
+from doublebubble.runs.spec import RunSpec
 
 STYLES = (
     ("#E69F00", "^"),
@@ -25,30 +28,27 @@ STYLES = (
 )  # told apart by everybody, and in grey
 BASES = ("binary", "multiclass")
 NAMES = {"digits": "Digits", "mnist": "MNIST", "cifar10": "CIFAR-10"}
-Measured = tuple[Settings, list[Line]]
+Measured = tuple[RunSpec, pd.DataFrame]
 
 
-def points(lines: Sequence[Line], base: str) -> tuple[list[float], list[float]]:
+def points(table: pd.DataFrame, base: str) -> tuple[list[float], list[float]]:
     """p_A and the gain in per cent over the base, of correctly predicted inputs where the base certifies anything."""
-    pairs = []
-    for line in lines:
-        if line.correct and line.radii is not None:
-            other = line.binary if base == "binary" else line.radii["cohen"]
-            if other > 0:
-                pairs.append((line.p_a, 100 * (line.radius / other - 1)))
-    return [p for p, _ in pairs], [gain for _, gain in pairs]
+    column = "binary" if base == "binary" else "radius_cohen"
+    some = table[table["right"] & (table[column] > 0)]
+    return some["p_a"].tolist(), (100 * (some["radius"] / some[column] - 1)).tolist()
 
 
 def draw(files: Sequence[Measured], out: Path) -> None:
     """Save the figure: a row for each base, a column for each data set and sigma, a colour for each n."""
     cases = list(dict.fromkeys((settings.dataset, settings.sigma) for settings, _ in files))
-    sizes = sorted({settings.n for settings, _ in files})
+    sizes = sorted({settings.config.n for settings, _ in files})
     figure = Figure(figsize=(1.2 + 2.9 * len(cases), 5.8), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(2, len(cases), squeeze=False, sharex=True, sharey="row")
     for column, (dataset, sigma) in enumerate(cases):
         here = sorted(
-            ((s, lines) for s, lines in files if (s.dataset, s.sigma) == (dataset, sigma)), key=lambda pair: pair[0].n
+            ((s, table) for s, table in files if (s.dataset, s.sigma) == (dataset, sigma)),
+            key=lambda pair: pair[0].config.n,
         )
         for row, base in enumerate(BASES):
             axes = panels[row, column]
@@ -68,12 +68,12 @@ def _scatter(axes: Axes, files: Sequence[Measured], base: str, sizes: Sequence[i
         axes.set_yscale("symlog", linthresh=10)
         axes.set_yticks([0, 10, 100, 1000], minor=False)
     axes.axhline(0, color="#888888", linewidth=0.8)
-    for number, (settings, lines) in enumerate(reversed(files)):
-        colour, marker = STYLES[sizes.index(settings.n) % len(STYLES)]
-        p_a, gains = points(lines, base)
+    for number, (settings, table) in enumerate(reversed(files)):
+        colour, marker = STYLES[sizes.index(settings.config.n) % len(STYLES)]
+        p_a, gains = points(table, base)
         axes.scatter(p_a, gains, s=14, color=colour, marker=marker, alpha=0.75, linewidths=0)
         axes.annotate(
-            f"n = {settings.n:,}",
+            f"n = {settings.config.n:,}",
             (0.97, 0.95 - 0.08 * number),
             xycoords="axes fraction",
             ha="right",
@@ -88,11 +88,11 @@ def _scatter(axes: Axes, files: Sequence[Measured], base: str, sizes: Sequence[i
 
 
 def _caption(files: Sequence[Measured]) -> str:
-    alphas = sorted({f"{settings.alpha:g}" for settings, _ in files})
+    alphas = sorted({f"{settings.config.alpha:g}" for settings, _ in files})
     counts = []
-    for settings, lines in files:
-        name, drawn = NAMES.get(settings.dataset, settings.dataset), len(points(lines, "multiclass")[0])
-        counts.append(f"{drawn} of {name} at sigma {settings.sigma:g} and n = {settings.n:,}")
+    for settings, table in files:
+        name, drawn = NAMES.get(settings.dataset, settings.dataset), len(points(table, "multiclass")[0])
+        counts.append(f"{drawn} of {name} at sigma {settings.sigma:g} and n = {settings.config.n:,}")
     return (
         f"Protocol sound, alpha {', '.join(alphas)}: each radius holds with probability at least 1 - alpha over the "
         "draws made for the input. Correctly predicted test inputs whose multiclass Cohen radius is positive: "
@@ -104,12 +104,12 @@ def _caption(files: Sequence[Measured]) -> str:
 def main() -> None:
     """Read, draw, save."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    files = [read(path) for path in options.files]
-    if any(settings.protocol != "sound" for settings, _ in files):
-        raise SystemExit("expected files of protocol sound only: under paper nothing is guaranteed")
+    files = [(spec_of(run), measured(run)) for run in map(db.open_run, options.runs)]
+    if any(settings.config.protocol != "sound" for settings, _ in files):
+        raise SystemExit("expected runs of protocol sound only: under paper nothing is guaranteed")
     draw(files, options.out)
 
 

@@ -1,61 +1,140 @@
-"""The table of gains, from what `benchmarks.gains` keeps; also while it is running.
+"""What did each method gain? Computed from runs, also while they are being made.
 
-    python -m benchmarks.gains_table FILES...
+    python -m benchmarks.gains_table RUNS... [--equal RUN]
 
-ACR and certified accuracies are over all inputs that were tried, those not correctly predicted counting as 0. Ratios of
-sums and median gains are over the correctly predicted ones; an input gained if its radius exceeds multiclass Cohen's.
+ACR and certified accuracies are over all inputs, those not correctly predicted counting as 0. Ratios of sums and median
+gains are over the correctly predicted ones; an input gained if its radius exceeds multiclass Cohen's. Draws and forward
+passes are those of a whole input, all methods and the search included; a backward pass counts as two. `--equal` names a
+run of Cohen's radius alone, with as many forward passes: then each row is compared with that too.
 """
 
-import sys
-from collections.abc import Sequence
+import argparse
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
-from benchmarks.gains_log import Line, Settings, read
+import doublebubble as db
+from doublebubble.bounds import clopper_pearson
+from doublebubble.geometry import cohen_radius
+from doublebubble.runs.record import Record, floor_radius
+from doublebubble.runs.spec import RunSpec
 from doublebubble.types import Floats
 
 RADII = (0.25, 0.5, 1.0)
+REPORTED = "the radius reported"
 
 
-def table(settings: Settings, lines: Sequence[Line]) -> str:
+def spec_of(run: db.Run) -> RunSpec:
+    """The specification of a run that was made here."""
+    if not isinstance(run.spec, RunSpec):
+        raise SystemExit(f"{run.path}: expected a run that was certified here, this one was imported")
+    return run.spec
+
+
+def title(spec: RunSpec) -> str:
+    """The case in a few words."""
+    promise = "" if spec.config.protocol == "sound" else " (no guarantee)"
+    return (
+        f"{spec.dataset}, sigma {spec.sigma:g}, {spec.config.protocol}{promise}, n = {spec.config.n:,}, "
+        f"alpha {spec.config.alpha:g}, program {spec.program}"
+    )
+
+
+def measured(run: db.Run, only: Collection[int] | None = None) -> pd.DataFrame:
+    """The run's table with what the comparison needs besides, of these inputs or of all.
+
+    `right` says whether the class of the select draws, under `paper` the prediction, is the label. `binary` is Cohen's
+    radius from p_A alone at the same draws and alpha, what most tools certify; `p_a` is its estimate.
+    """
+    table = run.frame
+    by_index = {record.index: record for record in run.records}
+    extra = [_at_input(by_index[index], spec_of(run).sigma) for index in table["index"]]
+    table[["binary", "p_a"]] = np.array(extra).reshape(-1, 2)
+    table["forward"] = [sum(by_index[index].forward_equivalents.values()) for index in table["index"]]
+    sound = spec_of(run).config.protocol == "sound"
+    table["right"] = (table["selected"] == table["label"]) if sound else table["correct"].fillna(False).astype(bool)
+    return table if only is None else table[table["index"].isin(list(only))]
+
+
+def _at_input(record: Record, sigma: float) -> tuple[float, float]:
+    votes = record.counts.get("input", {})
+    if not votes or record.alpha is None:
+        return 0.0, 0.0
+    n = sum(votes.values())
+    selected = record.counts["select"]
+    top = min(selected, key=lambda label: (-selected[label], label))
+    lower = clopper_pearson(votes.get(top, 0), n, record.alpha, "lower")
+    radius = max(0.0, cohen_radius(lower, None, sigma)) if lower > 0 else 0.0
+    return floor_radius(radius), votes.get(top, 0) / n
+
+
+def table(run: db.Run, only: Collection[int] | None = None, equal: db.Run | None = None) -> str:
     """One Markdown table: averages over all inputs, ratios and median gains over the correctly predicted ones."""
-    correct = [line for line in lines if line.correct]
-    text = [f"**{settings.title}**: {len(correct)} of {len(lines)} inputs correctly predicted", ""]
-    if not correct:
+    every = measured(run, only)
+    right = every[every["right"]]
+    text = [f"**{title(spec_of(run))}**: {len(right)} of {len(every)} inputs correctly predicted", ""]
+    if right.empty:
         return "\n".join(text)
-    radii = {"the radius reported": [line.radius for line in correct]}
-    for method in reversed(settings.methods):
-        radii = {method: [(line.radii or {})[method] for line in correct]} | radii
-    bases = {"multiclass": np.array(radii["cohen"])}
-    if settings.protocol == "sound":
-        radii = {"binary Cohen": [line.binary for line in correct]} | radii
-        bases = {"binary": np.array(radii["binary Cohen"])} | bases
+    sound = spec_of(run).config.protocol == "sound"
+    radii = {"binary Cohen": right["binary"].to_numpy(np.float64)} if sound else {}
+    methods = [name for name in spec_of(run).config.methods if f"radius_{name}" in right]
+    radii |= {name: right[f"radius_{name}"].to_numpy(np.float64) for name in methods}
+    radii[REPORTED] = right["radius"].to_numpy(np.float64)
+    bases = {"binary": radii["binary Cohen"]} if sound else {}
+    bases |= {"multiclass": radii["cohen"]} if "cohen" in radii else {}
+    bases |= {} if equal is None else {"equal": _equal(equal, right)}
     heads = ["method", "ACR", *(f"at {radius:g}" for radius in RADII)]
     for base in bases:
-        heads += [f"over {base}", "median gain"]
-    heads.append("inputs that gained")
+        heads += [f"over {base}", "median gain", "gained", "lost"]
     text += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for name, values in radii.items():
-        mine = np.array(values)
-        cells = [name, f"{mine.sum() / len(lines):.4f}"]
-        cells += [f"{100 * float((mine >= radius).sum()) / len(lines):.1f} %" for radius in RADII]
+    for name, mine in radii.items():
+        cells = [name, f"{mine.sum() / len(every):.4f}"]
+        cells += [f"{100 * float((mine >= radius).sum()) / len(every):.1f} %" for radius in RADII]
         for theirs in bases.values():
             cells += _against(mine, theirs)
-        gained = int((mine > bases["multiclass"] * (1 + 1e-9)).sum())
-        cells.append(f"{gained} of {len(mine)}")
         text.append("| " + " | ".join(cells) + " |")
-    return "\n".join(text)
+    return "\n".join([*text, "", *_costs(run, every, equal)])
+
+
+def _equal(equal: db.Run, right: pd.DataFrame) -> Floats:
+    """The radii of the other run on the same inputs, 0 where it predicts another class than the label."""
+    other = equal.frame.set_index("index").reindex(right["index"])
+    if other["radius"].isna().any():
+        raise SystemExit(f"{equal.path}: expected the inputs of the run that it is compared with, some are missing")
+    radii: Floats = np.where(other["correct"].fillna(False).astype(bool), other["radius"], 0.0)
+    return radii
 
 
 def _against(mine: Floats, base: Floats) -> list[str]:
-    """Ratio of the sums, and the median gain where the base certifies anything."""
+    """Ratio of the sums, the median gain where the base certifies anything, and how many gained and lost."""
     both = base > 0
+    counts = [str(int((mine > base * (1 + 1e-9)).sum())), str(int((mine < base * (1 - 1e-9)).sum()))]
     if not both.any():
-        return ["", ""]
-    return [f"{mine.sum() / base.sum():.3f}", f"{100 * float(np.median(mine[both] / base[both] - 1)):+.1f} %"]
+        return ["", "", *counts]
+    return [f"{mine.sum() / base.sum():.3f}", f"{100 * float(np.median(mine[both] / base[both] - 1)):+.1f} %", *counts]
+
+
+def _costs(run: db.Run, every: pd.DataFrame, equal: db.Run | None) -> list[str]:
+    """What an input costs on average, by stage and in all: a table of its own."""
+    lines = ["| run | select | search | certify | draws in all | forward passes |", "|---|---|---|---|---|---|"]
+    for name, found in (
+        ("this run", every),
+        ("equal", None if equal is None else measured(equal, set(every["index"]))),
+    ):
+        if found is not None:
+            stages = [found.get(f"draws_{stage}", pd.Series([0.0])).mean() for stage in ("select", "search", "certify")]
+            means = [*stages, found["draws"].mean(), found["forward"].mean()]
+            methods = " ".join(spec_of(run if equal is None or name == "this run" else equal).config.methods)
+            lines.append(f"| {name}: {methods} | " + " | ".join(f"{mean:,.0f}" for mean in means) + " |")
+    return lines
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        print(table(*read(Path(name))), end="\n\n")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="+")
+    parser.add_argument("--equal", type=Path)
+    asked = parser.parse_args()
+    for path in asked.runs:
+        print(table(db.open_run(path), equal=None if asked.equal is None else db.open_run(asked.equal)), end="\n\n")

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 import doublebubble as db
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.bounds import clopper_pearson
-from doublebubble.errors import DoubleBubbleWarning, InputError, SettingError
+from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError, SettingError
 from doublebubble.types import Method
 from tests.spent import shares_of_alpha
 
@@ -185,3 +185,36 @@ def test_every_method_takes_any_shape_and_floating_dtype(dtype: torch.dtype, sha
     cert = db.Certifier(smoothed, config).certify(torch.zeros(shape, dtype=dtype), index=3)
     assert cert.prediction == 1
     assert 0 < cert.radius < 10
+
+
+def test_without_an_index_the_inputs_bytes_name_its_randomness() -> None:
+    certifier = db.Certifier(half_space(), db.CertifyConfig(n=500, n0=50))
+    x = torch.tensor([0.1, 0.2, 0.3])
+    first = certifier.certify(x)
+    assert certifier.certify(x.clone()) == first
+    assert certifier.certify(x.numpy()) == first
+    assert certifier.certify(x, index=np.int64(first.index), label=np.int64(1)) == replace(first, label=1)
+    other = certifier.certify(x + 1e-6)
+    assert other.index != first.index
+    assert other.balls[0].counts.tolist() != first.balls[0].counts.tolist()
+    assert certifier.certify(x.double()).index != first.index
+    together = certifier.certify_many(torch.stack([x, x + 1e-6, x]))
+    assert together == [first, other, first]
+
+
+@pytest.mark.parametrize("shape", [None, (3,)])
+def test_a_batch_is_no_input_and_spoils_nothing(shape: tuple[int, ...] | None) -> None:
+    smoothed = db.SmoothedClassifier(nn.Linear(3, 2).eval(), 0.5, 2, None, 50, shape)
+    certifier = db.Certifier(smoothed, db.CertifyConfig(n=100, n0=10))
+    with pytest.raises(InputError, match=r"got a batch of shape \(4, 3\): pass one input, or certify_many"):
+        certifier.certify(torch.zeros(4, 3))
+    assert certifier.certify(torch.zeros(3)).shape == (3,)
+    with pytest.raises((InputError, ModelError)) as other:
+        db.Certifier(db.SmoothedClassifier(nn.Linear(3, 2).eval(), 0.5, 2)).certify(torch.zeros(5))
+    assert "certify_many" not in str(other.value)
+
+
+def test_a_certifier_says_what_it_does() -> None:
+    text = repr(db.Certifier(half_space(), db.CertifyConfig(n=123, alpha=0.01)))
+    assert text.startswith("Certifier(")
+    assert "n=123, alpha=0.01, sound, cohen)" in text

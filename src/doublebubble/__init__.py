@@ -7,6 +7,7 @@ from doublebubble import bounds, geometry
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
+from doublebubble.facade import Run, certify, open_run
 from doublebubble.program import Program
 from doublebubble.runs import load_run
 from doublebubble.smoothing import SmoothedClassifier
@@ -20,9 +21,12 @@ __all__ = [
     "CertifyConfig",
     "Guarantee",
     "Program",
+    "Run",
     "SmoothedClassifier",
     "Status",
     "bounds",
+    "certify",
     "geometry",
     "load_run",
+    "open_run",
 ]

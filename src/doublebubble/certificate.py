@@ -1,8 +1,10 @@
 """What a certification says: a prediction, a radius, the guarantee behind it, and the evidence to check it again."""
 
+import html
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
 from typing import Any, Literal
 
@@ -41,6 +43,11 @@ class Ball:
     statistic: str
     evidence: Evidence = field(default_factory=dict)
     vectors: Mapping[str, Floats] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return plain(self) == plain(other) if isinstance(other, Ball) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -96,3 +103,52 @@ class Certificate:
         for _ in range(3):
             value = float(np.nextafter(value, 0.0))
         return value if self.radius > 0 else 0.0
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it as numbers, words, lists and dicts, as JSON takes them."""
+        values = plain(self)
+        assert isinstance(values, dict)
+        return values
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all but the time that it took is equal: certifying again gives an equal certificate."""
+        if not isinstance(other, Certificate):
+            return NotImplemented
+        return {**self.to_dict(), "seconds": None} == {**other.to_dict(), "seconds": None}
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "\n  ".join(self._sentences())
+
+    def _repr_html_(self) -> str:
+        first, *rest = map(html.escape, self._sentences())
+        return f"<div><strong>{first}</strong><br>{'<br>'.join(rest)}</div>"
+
+    def _sentences(self) -> list[str]:
+        """What is certified, how surely, and what it cost; the radius rounded down."""
+        radius = Decimal(self.radius).quantize(Decimal("0.000001"), ROUND_FLOOR)
+        said = "abstains" if self.abstained else f"class {self.prediction}, radius {radius}"
+        beside = f" ({self.guarantee.mark})" if self.guarantee.mark else ""
+        label = "" if self.label is None else f", label {self.label}"
+        spent = f"{sum(self.draws.values()):,} draws in {sum(self.seconds.values()):.2f} s"
+        return [
+            f"Certificate of input {self.index}: {said}{beside}; {self.status.value}",
+            f"the radius {self.guarantee.sentence}; alpha {self.alpha:g}",
+            f"method {self.method}, protocol {self.protocol}, sigma {self.sigma:g}{label}; {spent}",
+        ]
+
+
+def plain(value: object) -> object:
+    """A value as JSON takes it: arrays and tuples as lists, members of enumerations as words, objects as dicts."""
+    if isinstance(value, Enum):
+        return value.value if isinstance(value, Guarantee) else value.name.lower()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
+    return value

@@ -1,16 +1,22 @@
 """One input, or several, from a smoothed classifier and settings to certificates."""
 
+import operator
 import warnings
 from collections.abc import Sequence
+from typing import Any, SupportsIndex
 
+import numpy.typing as npt
 from torch import Tensor
 
 from doublebubble.certificate import Certificate
 from doublebubble.config import CertifyConfig
-from doublebubble.errors import DoubleBubbleWarning, InputError
+from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError
 from doublebubble.geometry import cohen_ceiling
 from doublebubble.protocols import paper, sound
 from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.smoothing.inputs import as_tensor
+
+Array = Tensor | npt.NDArray[Any]
 
 
 class Certifier:
@@ -26,25 +32,74 @@ class Certifier:
         self.config = CertifyConfig() if config is None else config
         self._warn_if_out_of_reach()
 
-    def certify(self, x: Tensor, *, index: int, label: int | None = None) -> Certificate:
-        """The certificate of one input; `index` names its randomness."""
-        return self.certify_many([x], [index], [label])[0]
+    def certify(
+        self, x: Array, *, index: SupportsIndex | None = None, label: SupportsIndex | None = None
+    ) -> Certificate:
+        """The certificate of one input; `index` names its randomness, without one the input's own bytes do.
+
+        >>> import torch, doublebubble as db
+        >>> model = torch.nn.Linear(4, 2).eval()
+        >>> certifier = db.Certifier(db.SmoothedClassifier(model, 0.5, 2), db.CertifyConfig(n=100, n0=10))
+        >>> x = torch.rand(4)
+        >>> certifier.certify(x) == certifier.certify(x)
+        True
+        """
+        one, shape = as_tensor(x, None), self.smoothed.input_shape
+        try:
+            return self.certify_many([one], None if index is None else [index], [label])[0]
+        except (InputError, ModelError) as error:
+            self.smoothed.input_shape = shape
+            if self._is_batch(one):
+                got = f"got a batch of shape {tuple(one.shape)}"
+                raise InputError(f"expected one input, {got}: pass one input, or certify_many") from error
+            raise
 
     def certify_many(
-        self, xs: Sequence[Tensor], indices: Sequence[int], labels: Sequence[int | None] | None = None
+        self,
+        xs: Sequence[Array] | Array,
+        indices: Sequence[SupportsIndex] | None = None,
+        labels: Sequence[SupportsIndex | None] | None = None,
     ) -> list[Certificate]:
-        """The certificates of several inputs, each the same as if it were certified alone."""
+        """The certificates of several inputs, each the same as if it were certified alone.
+
+        Without indices, inputs of equal bytes have the same randomness and so the same certificate.
+        """
         known = [None] * len(xs) if labels is None else list(labels)
-        if not len(xs) == len(indices) == len(known):
-            raise InputError(
-                f"expected as many indices and labels as inputs, got {len(xs)}, {len(indices)}, {len(known)}"
-            )
-        if len(set(indices)) != len(indices):
+        if len(xs) != len(known) or (indices is not None and len(xs) != len(indices)):
+            got = f"{len(xs)}, {len(xs) if indices is None else len(indices)}, {len(known)}"
+            raise InputError(f"expected as many indices and labels as inputs, got {got}")
+        if indices is None:
+            return self.certify_inputs([Input.named_by_bytes(x, _whole(k)) for x, k in zip(xs, known, strict=True)])
+        inputs = [
+            Input(operator.index(index), as_tensor(x, None), _whole(label))
+            for index, x, label in zip(indices, xs, known, strict=True)
+        ]
+        if len({given.index for given in inputs}) != len(inputs):
             raise InputError("expected distinct indices: an index names an input's randomness")
-        inputs = [Input(index, x, label) for x, index, label in zip(xs, indices, known, strict=True)]
+        return self.certify_inputs(inputs)
+
+    def certify_inputs(self, inputs: Sequence[Input]) -> list[Certificate]:
+        """The certificates of several inputs, each the same as if it were certified alone."""
         if self.config.protocol == "paper":
             return [paper.certify(self.smoothed, self.config, given) for given in inputs]
         return sound.certify_many(self.smoothed, self.config, inputs) if inputs else []
+
+    def __repr__(self) -> str:
+        asked = self.config
+        methods = " ".join(asked.methods)
+        return f"Certifier({self.smoothed!r}, n={asked.n}, alpha={asked.alpha:g}, {asked.protocol}, {methods})"
+
+    def _is_batch(self, x: Tensor) -> bool:
+        """Whether the rows of x, which is no input itself, are inputs."""
+        shape = self.smoothed.input_shape
+        if shape is not None or not x.dim() or not len(x):
+            return shape is not None and tuple(x.shape[1:]) == tuple(shape)
+        try:
+            self.smoothed.counts(x[0], 1, seed=0, index=0, stage="audit")
+        except (InputError, ModelError):
+            self.smoothed.input_shape = None
+            return False
+        return True
 
     def _warn_if_out_of_reach(self) -> None:
         config = self.config
@@ -61,3 +116,7 @@ class Certifier:
         else:
             return
         warnings.warn(message, DoubleBubbleWarning, stacklevel=3)
+
+
+def _whole(label: SupportsIndex | None) -> int | None:
+    return None if label is None else operator.index(label)

@@ -1,17 +1,26 @@
 """What the figures of docs/gains.md rest on, against classifiers whose truth is known."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from scipy.stats import norm
 
-from benchmarks.gains import by_stride
+import doublebubble as db
+from benchmarks.gains import by_stride, certified, equal_draws
 from benchmarks.gains_ceiling import plugged_in
+from benchmarks.gains_figure import points
+from benchmarks.gains_table import measured, table
 from doublebubble import SmoothedClassifier
 from doublebubble.audit.oracles import HalfSpace, Slab
+from doublebubble.bounds import clopper_pearson
+from doublebubble.data import load_dataset
 from doublebubble.geometry import Rival, first_order_radius
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
+from tests.engines.centroids import make
 
 DRAWS = 200_000
 
@@ -49,3 +58,55 @@ def test_exact_probabilities_gain_what_first_order_says_on_a_slab() -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 10, 359, 10_000])
 def test_the_stride_visits_every_input_once(size: int) -> None:
     assert sorted(by_stride(size)) == list(range(size))
+
+
+DATA = load_dataset("digits", "test")
+SETTINGS: dict[str, Any] = {"sigma": 0.5, "n": 200, "n0": 50, "batch_size": 32, "quiet": True}
+
+
+def test_the_run_stops_at_the_last_correct_input_and_goes_on_from_there(tmp_path: Path) -> None:
+    order, settings = list(by_stride(len(DATA))), {**SETTINGS, "sigma": 1.0}
+    whole = measured(db.certify(make(), DATA, indices=order[:30], **settings)).set_index("index")["right"]
+    right = [bool(whole[index]) for index in order[:30]]
+    assert False in right[:12]
+    for wanted in (5, 12):
+        run, taken = certified(make(), DATA, order, wanted, out=tmp_path / "run", **settings)
+        expected = next(k for k in range(1, 30) if sum(right[:k]) == wanted)
+        assert taken == order[:expected]
+        assert len(run.records) == expected
+    shorter, taken = certified(make(), DATA, order[:3], 12, out=tmp_path / "run", **settings)
+    assert (len(taken), len(shorter.records)) == (3, expected)
+    assert measured(shorter, taken)["index"].tolist() == sorted(order[:3])
+
+
+def test_binary_cohen_is_recomputed_from_the_votes_that_were_kept() -> None:
+    run = db.certify(make(), DATA, indices="0:12", **SETTINGS)
+    found = measured(run).set_index("index")
+    smoothed = SmoothedClassifier(make(), 0.5, 10, batch_size=32)
+    for index in range(12):
+        x = DATA.inputs()[index]
+        top = int(smoothed.counts(x, 50, seed=0, index=index, stage="select").argmax())
+        votes = smoothed.counts(x, 200, seed=0, index=index)
+        lower = clopper_pearson(int(votes[top]), 200, 0.001, "lower")
+        expected = max(0.0, 0.5 * float(norm.ppf(lower)))
+        assert expected - 1e-6 <= found["binary"][index] <= expected
+        assert found["p_a"][index] == votes[top] / 200
+        assert found["right"][index] == (top == int(DATA.labels[index]))
+    p_a, gains = points(measured(run), "binary")
+    assert len(p_a) == len(gains) == int((found["right"] & (found["binary"] > 0)).sum())
+    assert min(gains) >= -1e-3  # the runner-up never makes a binary radius smaller by more than rounding
+
+
+def test_cohen_at_equal_total_draws_costs_what_the_search_costs_too() -> None:
+    taken = list(range(6))
+    run = db.certify(make(), DATA, indices=taken, methods="cohen,boundary", **SETTINGS)
+    spent = np.mean([sum(record.forward_equivalents.values()) for record in run.records])
+    n = equal_draws(run, taken)
+    assert n > 200
+    equal = db.certify(make(), DATA, indices=taken, **{**SETTINGS, "n": n})
+    assert all(spent <= sum(record.draws.values()) < spent + 1 for record in equal.records)
+    text = table(run, taken, equal)
+    assert "over equal" in text
+    draws = sum(sum(record.draws.values()) for record in run.records) / 6
+    assert f"| {draws:,.0f} | {spent:,.0f} |" in text
+    assert f"| equal: cohen | 50 | 0 | {n:,} | {n + 50:,} | {n + 50:,} |" in text

@@ -11,7 +11,7 @@ from PIL import Image
 
 from doublebubble import CertifyConfig, SmoothedClassifier
 from doublebubble.data import load_dataset
-from doublebubble.engines.job import make_job
+from doublebubble.facade.job import make_job
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import read_run
 from tests.cli.calling import call

@@ -15,10 +15,10 @@ from doublebubble import Certifier, CertifyConfig
 from doublebubble.certificate import Certificate
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import Engine, Failure, Outcome, Recipe, Task, execute, in_groups
-from doublebubble.engines.job import Job, make_job
 from doublebubble.engines.local import LocalEngine
 from doublebubble.engines.ray import RayEngine, _Worker
 from doublebubble.errors import InputError, RunError, SettingError
+from doublebubble.facade.job import Job, make_job
 from doublebubble.runs.digests import device_kind, software_versions
 from doublebubble.runs.store import RunStore, read_run
 from tests.engines.centroids import make

@@ -13,15 +13,15 @@ from scipy.stats import beta
 from doublebubble import CertifyConfig
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import execute
-from doublebubble.engines.job import make_job
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError
+from doublebubble.facade.job import make_job
 from doublebubble.report import plots
 from doublebubble.report.captions import provenance
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import BLUE, SOLID, Panel, draw
 from doublebubble.report.measures import improvement_by_radius, mean_gain, median_improvement, winners
-from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.runs.store import RunStore, StoredRun, read_run
 from doublebubble.runs.tables import frame, load_run
 from doublebubble.types import Floats, Guarantee
 from tests.engines.centroids import make
@@ -30,7 +30,7 @@ from tests.report.test_figure import bands, data_lines
 from tests.runs.samples import certificate, spec
 
 
-def certified(path: Path, config: CertifyConfig) -> Run:
+def certified(path: Path, config: CertifyConfig) -> StoredRun:
     job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:12", batch_size=64)
     with RunStore(path, job.spec) as store:
         execute(LocalEngine(job.recipe.build()), job.groups(store), store, lambda record: None)

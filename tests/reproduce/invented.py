@@ -11,7 +11,7 @@ from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.data.registry import DATASETS
 from doublebubble.reproduce.laboratory import METHODS, Laboratory, Wanted
 from doublebubble.runs.record import Record, RecordStatus
-from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.runs.store import RunStore, StoredRun, read_run
 from doublebubble.training import Observer, TrainSettings
 from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import spec
@@ -38,12 +38,12 @@ class InventedLaboratory(Laboratory):
 
     always_wrong: bool = False
 
-    def run(self, wanted: Wanted) -> Run:
+    def run(self, wanted: Wanted) -> StoredRun:
         path = self.out / "runs" / wanted.name
         return read_run(path) if path.exists() else invent(path, wanted, self.scale.alpha, self.always_wrong)
 
 
-def invent(path: Path, wanted: Wanted, alpha: float, always_wrong: bool) -> Run:
+def invent(path: Path, wanted: Wanted, alpha: float, always_wrong: bool) -> StoredRun:
     """A run with records that look like real ones: some wrong, some abstained, gains that depend on the method."""
     rng = np.random.default_rng(sum(wanted.name.encode()))
     study = wanted.study

@@ -58,7 +58,7 @@ def test_differences_name_the_fields_down_to_the_setting() -> None:
         (lambda c: c.update(hash="0" * 64), "was changed after it was written"),
         (lambda c: c["spec"].update(sigma=-1), "greater than 0"),
         (lambda c: c["spec"].pop("dataset"), "dataset"),
-        (lambda c: c.update(format=2), "expected a run of format 1, got 2"),
+        (lambda c: c.update(format=1), "expected a run of format 2, got 1"),
         (lambda c: c.pop("hash"), "expected the fields format, hash and spec"),
     ],
 )

@@ -10,7 +10,7 @@ from doublebubble.training.gaussian import gaussian_step, noisy
 
 def test_noise_is_added_once_before_normalisation_and_is_fresh_each_epoch() -> None:
     x = torch.full((64, 1, 28, 28), 0.5)
-    first, again, later = (noisy(x, 0.25, Stream(0, epoch, "train", part=4)) for epoch in (1, 1, 2))
+    first, again, later = (noisy(x, 0.25, Stream(0, epoch, "train", "step/4")) for epoch in (1, 1, 2))
     assert torch.equal(first, again)
     assert not torch.equal(first, later)
     assert (first - x).std().item() == pytest.approx(0.25, rel=0.02)

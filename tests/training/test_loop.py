@@ -104,7 +104,7 @@ KILLER = """
 import os, signal, sys, time
 from pathlib import Path
 import sklearn.datasets
-import doublebubble.cli.progress, doublebubble.data, doublebubble.training
+import doublebubble.cli.progress_bars, doublebubble.data, doublebubble.training
 from doublebubble.cli import main
 
 whole, killed = Path(sys.argv[1]), Path(sys.argv[2])

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import (
+from doublebubble.cli.model_options import (
     DEVICE_HELP,
     MODEL_HELP,
     WEIGHTS_HELP,
     chosen_device,
     load_for,
-    look_first,
     spoken_warnings,
 )
-from doublebubble.errors import SettingError
 
 if TYPE_CHECKING:
-    from doublebubble.engines.base import Engine
-    from doublebubble.engines.job import Job
+    from collections.abc import Callable, Iterator
+
+    from doublebubble.runs.record import Record
 
 _EXAMPLE = """Certify inputs of a data set: how far can each be moved before the classifier may change its mind?
 
@@ -32,6 +31,7 @@ again resumes it, and the records are those of an uninterrupted run.
 Example: [bold]doublebubble certify --model digits-0.5 --dataset digits --sigma 0.5 --indices 0:5 --out run[/bold]
 """
 
+METHODS_HELP = "Of cohen, single, boundary, double, first_order, dipole."  # to be asked of the registry of methods
 _LEVEL = "How surely"
 _ENGINE = "Where it runs"
 
@@ -41,10 +41,12 @@ def certify(
     dataset: Annotated[str, typer.Option(help="A name from `doublebubble data list`, or folder:PATH.")],
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
     out: Annotated[Path, typer.Option(metavar="RUN", help="Folder of the run; an existing run is resumed.")],
-    indices: Annotated[str, typer.Option(metavar="A:B:STEP", help="Which inputs, as slices: 0:10000:20 or 3,7.")] = ":",
+    indices: Annotated[
+        str, typer.Option(metavar="A:B:STEP", help="Which inputs: 0:10000:20 or 3,7. Others are added later.")
+    ] = ":",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
-    methods: Annotated[str, typer.Option(help="Of cohen, single, boundary, double, first_order, dipole.")] = "cohen",
+    methods: Annotated[str, typer.Option(help=METHODS_HELP)] = "cohen",
     gradient: Annotated[str, typer.Option(help="full, or approximate for models without gradients.")] = "full",
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
     n: Annotated[int, typer.Option(help="Draws that certify one input.", rich_help_panel=_LEVEL)] = 10_000,
@@ -85,22 +87,21 @@ def certify(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, nothing else.")] = False,
 ) -> None:
     """Certify; the text shown to users is above."""
-    from doublebubble.cli.showing import certifying_progress, runs_json, show_runs
+    from doublebubble.cli.run_summaries import runs_json, show_runs
     from doublebubble.config import CertifyConfig
     from doublebubble.data import load_dataset
-    from doublebubble.engines.base import execute
-    from doublebubble.engines.job import make_job
+    from doublebubble.facade.job import make_job
+    from doublebubble.facade.loop import Place, perform, prepare
+    from doublebubble.facade.progress import certifying_progress
     from doublebubble.program import Program
-    from doublebubble.runs.store import RunStore, read_run
 
     settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
     settings["methods"] = tuple(methods.replace(",", " ").split())
     settings |= {} if alpha is None else {"alpha": alpha}
     config = CertifyConfig(**settings)
     data = load_dataset(dataset, "test", data_dir)
-    classifier = load_for(model, weights, data)
     job = make_job(
-        classifier,
+        load_for(model, weights, data),
         data,
         sigma,
         config,
@@ -113,51 +114,32 @@ def certify(
     )
     console = Console(soft_wrap=True, highlight=False)
     silent = quiet or as_json
-    with RunStore(out, job.spec) as store:
-        total = len(job.spec.index_list)
-        if store.records and not silent:
-            console.print(f"resuming {out}: {len(store.records)} of {total} inputs are done", markup=False)
-        try:
-            if len(store.records) < total:
-                with spoken_warnings():
-                    if not store.records:
-                        look_first(classifier, data, sigma)
-                    chosen = _engine(engine, job, workers, address, gpus_per_worker)
-                # Ray prints the death of a worker on stdout, which belongs to the JSON or to nobody.
-                aside = contextlib.redirect_stdout(sys.stderr) if silent else contextlib.nullcontext()
-                with aside, certifying_progress(console, store.records, total, silent) as watcher:
-                    execute(chosen, job.groups(store), store, watcher)
-        except KeyboardInterrupt:
-            Console(stderr=True, soft_wrap=True, highlight=False).print(
-                f"interrupted: {out} holds {len(store.records)} of {total} inputs; the same command resumes it",
-                markup=False,
-            )
-            raise typer.Exit(1) from None
+    total = len(job.spec.index_list)
+
+    @contextlib.contextmanager
+    def watching(earlier: "list[Record]", total: int) -> "Iterator[Callable[[Record], None]]":
+        # Ray prints the death of a worker on stdout, which belongs to the JSON or to nobody.
+        aside = contextlib.redirect_stdout(sys.stderr) if silent else contextlib.nullcontext()
+        if earlier and not silent:
+            console.print(f"resuming {out}: {len(earlier)} of {total} inputs are done", markup=False)
+        with aside, certifying_progress(console, earlier, total, silent) as watcher:
+            yield watcher
+
+    with spoken_warnings():
+        store, chosen = prepare(job, out, Place(engine, workers, address, gpus_per_worker))
+    try:
+        if not perform(job, store, watching, chosen) and not silent:
+            console.print(f"nothing to do in {out}: {total} of {total} inputs are done", markup=False)
+    except KeyboardInterrupt:
+        Console(stderr=True, soft_wrap=True, highlight=False).print(
+            f"interrupted: {out} holds {len(store.records)} of {total} inputs; the same command resumes it",
+            markup=False,
+        )
+        raise typer.Exit(1) from None
     if as_json:
-        typer.echo(json.dumps(runs_json([read_run(out)])[0]))
+        typer.echo(json.dumps(runs_json([store.run()])[0]))
     elif not quiet:
-        show_runs(console, [read_run(out)])
+        show_runs(console, [store.run()])
 
 
 certify.__doc__ = _EXAMPLE
-
-
-def _engine(name: str, job: "Job", workers: int, address: str | None, gpus_per_worker: float) -> "Engine":
-    if name == "local":
-        from doublebubble.engines.local import LocalEngine
-
-        if workers != 1 or address is not None or gpus_per_worker:
-            raise SettingError("workers, address and gpus-per-worker belong to --engine ray, the engine is local")
-        return LocalEngine(job.recipe.build())
-    if name != "ray":
-        raise SettingError(f"engine: expected local or ray, got {name!r}")
-    if (job.recipe.device == "cuda") != (gpus_per_worker > 0):
-        raise SettingError(
-            f"gpus-per-worker: expected more than 0 exactly if the device is cuda, got {gpus_per_worker} for "
-            f"{job.recipe.device}"
-        )
-    try:
-        from doublebubble.engines.ray import RayEngine
-    except ModuleNotFoundError as error:
-        raise SettingError("engine: ray is not installed; `pip install 'doublebubble[ray]'` brings it") from error
-    return RayEngine(job.recipe, job.spec.device, workers, address, gpus_per_worker)

@@ -31,7 +31,7 @@ def list_(data_dir: DataDir = None) -> None:
         images = " + ".join(f"{size:,}" for size in info.sizes)
         table.add_row(info.name, shape, str(info.num_classes), images, "yes" if there else "no")
     Console().print(table)
-    Console(soft_wrap=True).print("folder:PATH reads your own images, one folder a class.", highlight=False)
+    Console(soft_wrap=True).print("folder:PATH reads your own images, one folder per class.", highlight=False)
 
 
 @app.command()
@@ -40,7 +40,7 @@ def download(name: Name, data_dir: DataDir = None) -> None:
 
     Example: [bold]doublebubble data download mnist --data-dir data[/bold]
     """
-    from doublebubble.cli.progress import download_progress
+    from doublebubble.cli.progress_bars import download_progress
     from doublebubble.data import data_root
     from doublebubble.data.download import download as fetch
 

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from doublebubble.engines.job import Job
+    from doublebubble.data import Dataset
+    from doublebubble.facade.job import Job
     from doublebubble.runs.record import Record
-    from doublebubble.runs.store import Run
+    from doublebubble.runs.store import StoredRun
 
 _EXAMPLE = """Train a small digit classifier under noise, certify 50 digits it has not seen, and write a page of it.
 
@@ -36,14 +37,15 @@ def demo(
     """Run the demo; the text shown to users is above."""
     from doublebubble.config import CertifyConfig
     from doublebubble.data import load_dataset
-    from doublebubble.engines.job import make_job
+    from doublebubble.facade.job import make_job
 
     console = Console(highlight=False, soft_wrap=True)
     folder = out / f"sigma-{sigma:g}"
     console.print(f"1. training a small network on scikit-learn's digits under noise of sigma {sigma:g}")
     model = _trained(console, sigma, folder / "model")
     config = CertifyConfig(n=10_000, n0=500, methods=_METHODS)
-    job = make_job(model, load_dataset("digits", "test"), sigma, config, indices=f"0:{inputs}")
+    data = load_dataset("digits", "test")
+    job = make_job(model, data, sigma, config, indices=f"0:{inputs}")
     console.print(
         f"2. certifying {inputs} test digits: {config.n:,} draws for each method, alpha {config.alpha:g}, "
         f"methods {' '.join(_METHODS)}"
@@ -52,7 +54,7 @@ def demo(
     _explain(console, run, job)
     chosen = telling(run.records)
     console.print(f"3. drawing {len(chosen)} of them: the classes around a digit, and its certified circle")
-    _draw_pictures(console, run, job, chosen)
+    _draw_pictures(console, run, job, data, chosen)
     _show_results(console, run, folder)
 
 
@@ -60,7 +62,7 @@ demo.__doc__ = _EXAMPLE
 
 
 def _trained(console: Console, sigma: float, folder: Path) -> "nn.Module":
-    from doublebubble.cli.progress import training_progress
+    from doublebubble.cli.progress_bars import training_progress
     from doublebubble.data import load_dataset
     from doublebubble.models import load_model
     from doublebubble.training import preset, train
@@ -71,23 +73,21 @@ def _trained(console: Console, sigma: float, folder: Path) -> "nn.Module":
     return load_model(folder)[0]
 
 
-def _certified(console: Console, job: "Job", path: Path) -> "Run":
-    from doublebubble.cli.showing import certifying_progress
-    from doublebubble.engines.base import execute
-    from doublebubble.engines.local import LocalEngine
-    from doublebubble.runs.store import RunStore, read_run
+def _certified(console: Console, job: "Job", path: Path) -> "StoredRun":
+    import functools
 
-    with (
-        RunStore(path, job.spec) as store,
-        certifying_progress(console, store.records, len(job.spec.index_list), quiet=False) as watcher,
-    ):
-        execute(LocalEngine(job.recipe.build()), job.groups(store), store, watcher)
-    return read_run(path)
+    from doublebubble.facade.loop import perform
+    from doublebubble.facade.progress import certifying_progress
+    from doublebubble.runs.store import RunStore
+
+    store = RunStore(path, job.spec)
+    perform(job, store, functools.partial(certifying_progress, console, quiet=False))
+    return store.run()
 
 
-def _explain(console: Console, run: "Run", job: "Job") -> None:
+def _explain(console: Console, run: "StoredRun", job: "Job") -> None:
     """The run as a table, and the certificate of its first input as a sentence: alpha is for an input chosen before."""
-    from doublebubble.cli.showing import show_runs
+    from doublebubble.cli.run_summaries import show_runs
 
     show_runs(console, [run])
     first = min(run.records, key=lambda record: record.index)
@@ -112,7 +112,7 @@ def telling(records: "Sequence[Record]") -> "list[Record]":
     return list({record.index: record for record in chosen}.values())
 
 
-def _draw_pictures(console: Console, run: "Run", job: "Job", chosen: "Sequence[Record]") -> None:
+def _draw_pictures(console: Console, run: "StoredRun", job: "Job", data: "Dataset", chosen: "Sequence[Record]") -> None:
     """Pictures of these inputs, stored in the run; those that it holds already are left."""
     from doublebubble.cli.picture import draw_record
     from doublebubble.runs.picture_files import stored_pictures
@@ -121,10 +121,10 @@ def _draw_pictures(console: Console, run: "Run", job: "Job", chosen: "Sequence[R
     there = stored_pictures(run.path)
     for record in chosen:
         if record.index not in there:
-            draw_record(console, run, record, job.data, smoothed, _RESOLUTION, _DRAWS)
+            draw_record(console, run, record, data, smoothed, _RESOLUTION, _DRAWS)
 
 
-def _show_results(console: Console, run: "Run", folder: Path) -> None:
+def _show_results(console: Console, run: "StoredRun", folder: Path) -> None:
     """Write what people look at, and say where it is."""
     from doublebubble.cli.report import write_report
     from doublebubble.report.figure import save

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
+from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
 from doublebubble.errors import RunError, SettingError
 
 if TYPE_CHECKING:
     from doublebubble.data import Dataset
     from doublebubble.runs.record import Record
-    from doublebubble.runs.store import Run
+    from doublebubble.runs.store import StoredRun
     from doublebubble.smoothing import SmoothedClassifier
 
 _EXAMPLE = """Draw an input's certificate: the plane through it and its balls, and the classes around.
@@ -37,7 +37,7 @@ def picture(
 ) -> None:
     """Draw; the text shown to users is above."""
     from doublebubble.data import load_dataset
-    from doublebubble.engines.job import check_origin
+    from doublebubble.facade.job import check_origin
     from doublebubble.runs.spec import RunSpec
     from doublebubble.runs.store import read_run
     from doublebubble.smoothing import SmoothedClassifier
@@ -70,7 +70,7 @@ picture.__doc__ = _EXAMPLE
 
 def draw_record(
     console: Console,
-    run: "Run",
+    run: "StoredRun",
     record: "Record",
     data: "Dataset",
     smoothed: "SmoothedClassifier",
@@ -78,7 +78,7 @@ def draw_record(
     draws: int,
 ) -> Path:
     """Draw one input of a run into the run, with progress; the model and the data must be the run's own."""
-    from doublebubble.cli.progress import points_progress
+    from doublebubble.cli.progress_bars import points_progress
     from doublebubble.report.slice_figure import draw_slice
     from doublebubble.runs.picture_files import store_picture
     from doublebubble.runs.spec import RunSpec
@@ -101,7 +101,7 @@ def draw_record(
     return store_picture(run.path, record.index, draw_slice(found, record, classes))
 
 
-def _record(run: "Run", index: int) -> "Record":
+def _record(run: "StoredRun", index: int) -> "Record":
     if index not in run.spec.index_list:
         raise SettingError(f"index: expected one of the run's inputs ({run.spec.indices}), got {index}")
     for record in run.records:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doublebubble.cli.opening import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, spoken_warnings
+from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, spoken_warnings
 from doublebubble.errors import InputError, SettingError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import DEVICE_HELP, chosen_device
+from doublebubble.cli.model_options import DEVICE_HELP, chosen_device
 from doublebubble.errors import DataError, DoubleBubbleWarning, SettingError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class _Shown:
 
     @contextmanager
     def training(self, name: str, settings: "TrainSettings") -> "Iterator[Observer]":
-        from doublebubble.cli.progress import training_progress
+        from doublebubble.cli.progress_bars import training_progress
 
         self._console.print(f"  model {name}: {settings.arch}, {settings.epochs} epochs", markup=False)
         with training_progress(self._console, settings.epochs) as observer:
@@ -115,7 +115,7 @@ class _Shown:
 
     @contextmanager
     def certifying(self, name: str, earlier: "list[Record]", total: int) -> "Iterator[Callable[[Record], None]]":
-        from doublebubble.cli.showing import certifying_progress
+        from doublebubble.facade.progress import certifying_progress
 
         resumed = f", {len(earlier)} are done" if earlier else ""
         self._console.print(f"  certifying {name}: {total} inputs{resumed}", markup=False)

@@ -20,7 +20,7 @@ def runs(
 
     Example: [bold]doublebubble runs run[/bold]
     """
-    from doublebubble.cli.showing import runs_json, show_runs
+    from doublebubble.cli.run_summaries import runs_json, show_runs
     from doublebubble.runs.store import read_run
 
     found = [read_run(path) for path in paths]

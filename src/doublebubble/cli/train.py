@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from doublebubble.cli.opening import DEVICE_HELP, chosen_device
+from doublebubble.cli.model_options import DEVICE_HELP, chosen_device
 
 _RECIPE = "Recipe (default: as published for the data set and method)"
 
@@ -49,7 +49,7 @@ def train(
 
     Example: [bold]doublebubble train --dataset mnist --arch lenet --sigma 0.5 --method gaussian --out mnist-0.5[/bold]
     """
-    from doublebubble.cli.progress import training_progress
+    from doublebubble.cli.progress_bars import training_progress
     from doublebubble.data import load_dataset
     from doublebubble.models.checkpoints import CARD
     from doublebubble.training import accuracies_on_test, preset

@@ -9,29 +9,20 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from doublebubble.certificate import Certificate
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleError, RunError
 from doublebubble.program import Program
+from doublebubble.runs.memory import Store
 from doublebubble.runs.record import Record
-from doublebubble.runs.store import RunStore
-from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing import Input, SmoothedClassifier
 
 FAILURES_AT_START = 5
 _LARGEST_GROUP = 64
 _PADDING = 0.01  # the part of a group's forward passes that the last micro-batches of its two stages may waste
-
-
-@dataclass(frozen=True)
-class Task:
-    """One input to certify."""
-
-    index: int
-    x: Tensor
-    label: int | None
 
 
 @dataclass(frozen=True)
@@ -83,12 +74,10 @@ class Recipe:
         return min(_LARGEST_GROUP, math.ceil(2 * self.batch_size / (_PADDING * draws)))
 
 
-class CertifiesMany(Protocol):
+class CertifiesInputs(Protocol):
     """What is asked of a certifier."""
 
-    def certify_many(
-        self, xs: Sequence[Tensor], indices: Sequence[int], labels: Sequence[int | None] | None = None
-    ) -> list[Certificate]:
+    def certify_inputs(self, inputs: Sequence[Input]) -> list[Certificate]:
         """Certificates of several inputs, each as if certified alone."""
         ...
 
@@ -96,15 +85,15 @@ class CertifiesMany(Protocol):
 class Engine(Protocol):
     """Certifies groups of inputs, somewhere."""
 
-    def outcomes(self, groups: Iterator[list[Task]]) -> Iterator[Outcome]:
+    def outcomes(self, groups: Iterator[list[Input]]) -> Iterator[Outcome]:
         """One outcome for each input, in any order, as they come."""
         ...
 
 
-def certify_group(certifier: CertifiesMany, tasks: Sequence[Task]) -> list[Outcome]:
+def certify_group(certifier: CertifiesInputs, tasks: Sequence[Input]) -> list[Outcome]:
     """One outcome for each task. An input that cannot be certified becomes a failure and spoils no neighbour."""
     try:
-        return list(certifier.certify_many([t.x for t in tasks], [t.index for t in tasks], [t.label for t in tasks]))
+        return list(certifier.certify_inputs(tasks))
     except DoubleBubbleError as error:
         if isinstance(error.__cause__, torch.OutOfMemoryError):
             # The machine's fault, not the input's: nothing is to be recorded.
@@ -117,9 +106,9 @@ def certify_group(certifier: CertifiesMany, tasks: Sequence[Task]) -> list[Outco
     return [outcome for task in tasks for outcome in certify_group(certifier, [task])]
 
 
-def in_groups(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
+def in_groups(tasks: Iterable[Input], size: int) -> Iterator[list[Input]]:
     """The tasks in lists of `size`, the last one shorter."""
-    group: list[Task] = []
+    group: list[Input] = []
     for task in tasks:
         group.append(task)
         if len(group) == size:
@@ -129,7 +118,7 @@ def in_groups(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
         yield group
 
 
-def execute(engine: Engine, groups: Iterator[list[Task]], store: RunStore, seen: Callable[[Record], None]) -> None:
+def execute(engine: Engine, groups: Iterator[list[Input]], store: Store, seen: Callable[[Record], None]) -> None:
     """Write every outcome to the run as it comes and show its record to `seen`.
 
     A failed input is recorded and the run goes on. If the first inputs of a run all fail it is not they that are wrong:

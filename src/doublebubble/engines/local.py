@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 
-from doublebubble.engines.base import CertifiesMany, Outcome, Task, certify_group
+from doublebubble.engines.base import CertifiesInputs, Outcome, certify_group
+from doublebubble.smoothing import Input
 
 
 class LocalEngine:
     """The engine of one process: outcomes come in the order of the tasks."""
 
-    def __init__(self, certifier: CertifiesMany) -> None:
+    def __init__(self, certifier: CertifiesInputs) -> None:
         self._certifier = certifier
 
-    def outcomes(self, groups: Iterator[list[Task]]) -> Iterator[Outcome]:
+    def outcomes(self, groups: Iterator[list[Input]]) -> Iterator[Outcome]:
         """Certify group after group."""
         for group in groups:
             yield from certify_group(self._certifier, group)

@@ -23,9 +23,10 @@ import torch
 from ray.exceptions import RayActorError, RayError, RayTaskError
 from torch import nn
 
-from doublebubble.engines.base import CertifiesMany, Failure, Outcome, Recipe, Task, certify_group
+from doublebubble.engines.base import CertifiesInputs, Failure, Outcome, Recipe, certify_group
 from doublebubble.errors import DoubleBubbleWarning, RunError, SettingError
 from doublebubble.runs.digests import device_kind, software_versions
+from doublebubble.smoothing import Input
 
 _Actor = Any  # ray makes the methods of its handles at run time
 
@@ -39,7 +40,7 @@ class _Worker:
     """Runs inside the cluster."""
 
     def __init__(self) -> None:
-        self._certifier: CertifiesMany | None = None
+        self._certifier: CertifiesInputs | None = None
 
     def build(self, recipe: Recipe, device: str, versions: dict[str, str]) -> None:
         """Make the certifier; another kind of device or other software could give other votes and is refused."""
@@ -51,7 +52,7 @@ class _Worker:
                 raise RunError(f"the worker on {host} has {name} {found[name]!r}, the run's is {expected!r}")
         self._certifier = recipe.build()
 
-    def certify(self, tasks: list[Task]) -> list[Outcome]:
+    def certify(self, tasks: list[Input]) -> list[Outcome]:
         """One outcome for each task."""
         if self._certifier is None:
             raise RunError("the worker was asked to certify before it was built")
@@ -62,7 +63,7 @@ class _Worker:
 class _Assignment:
     """A group of tasks at one worker; `alone` if they were given to it by themselves after an earlier worker died."""
 
-    tasks: list[Task]
+    tasks: list[Input]
     alone: bool
 
 
@@ -99,7 +100,7 @@ class RayEngine:
         self._address = address
         self._gpus = gpus_per_worker
 
-    def outcomes(self, groups: Iterator[list[Task]]) -> Iterator[Outcome]:
+    def outcomes(self, groups: Iterator[list[Input]]) -> Iterator[Outcome]:
         """Certify the groups on the workers, as fast as outcomes are taken."""
         with self._cluster():
             yield from _Dispatch(self._start_workers(), groups, self._replacement).outcomes()
@@ -180,11 +181,11 @@ class RayEngine:
 class _Dispatch:
     """Hands out groups, collects outcomes, and deals with workers that die."""
 
-    def __init__(self, slots: list[_Slot], groups: Iterator[list[Task]], replacement: Callable[[], _Slot]) -> None:
+    def __init__(self, slots: list[_Slot], groups: Iterator[list[Input]], replacement: Callable[[], _Slot]) -> None:
         self._slots = slots
         self._groups = groups
         self._replacement = replacement
-        self._again: deque[Task] = deque()  # to be done alone, after a worker died holding them
+        self._again: deque[Input] = deque()  # to be done alone, after a worker died holding them
         self._deaths: dict[int, int] = {}
 
     def outcomes(self) -> Iterator[Outcome]:

@@ -45,10 +45,10 @@ def first_look(
     another order than the labels; then, and if it has another number of classes, `numbering` is said as well.
     """
     aside = f"; {numbering}" if numbering else ""
-    _check_logits(model, inputs[:2], num_classes, aside)
+    check_logits(model, inputs[:2], num_classes, aside)
     stream = Stream(seed, 0, "select", "first_look")
-    clean = predictions(model, inputs, 0.0, stream)
-    noisy = predictions(model, inputs, sigma, stream)
+    clean = predictions(model, inputs, 0.0, stream).cpu()
+    noisy = predictions(model, inputs, sigma, stream).cpu()
     clean_right, noisy_right = int((clean == labels).sum()), int((noisy == labels).sum())
     warnings = []
     if moved := _permutation(clean.numpy(), labels.numpy(), num_classes):
@@ -66,22 +66,36 @@ def first_look(
     return FirstLook(clean_right / len(labels), noisy_right / len(labels), tuple(warnings))
 
 
-@torch.no_grad()
-def _check_logits(model: nn.Module, inputs: Tensor, num_classes: int, aside: str) -> None:
-    shape = tuple(inputs.shape[1:])
-    try:
-        logits = model(inputs)
-    except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
-        raise ModelError(f"the model does not take inputs of shape {shape}: {first_line(error)}") from error
-    if not isinstance(logits, Tensor) or logits.shape != (len(inputs), num_classes):
-        got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
-        expected = (len(inputs), num_classes)
-        hint = ""
-        if isinstance(logits, Tensor) and logits.dim() == 2 and logits.shape[1] > num_classes:
+def output_size(model: nn.Module, inputs: Tensor) -> int:
+    """How many logits the model gives for each input."""
+    logits = _logits(model, inputs)
+    if logits.dim() != 2 or len(logits) != len(inputs):
+        raise ModelError(f"the model: expected one row of logits for each input, got shape {tuple(logits.shape)}")
+    return logits.shape[1]
+
+
+def check_logits(model: nn.Module, inputs: Tensor, num_classes: int, aside: str = "") -> None:
+    """An error unless the model takes these inputs and gives finite logits of the shape expected."""
+    logits = _logits(model, inputs)
+    if logits.shape != (len(inputs), num_classes):
+        expected, got, hint = (len(inputs), num_classes), tuple(logits.shape), ""
+        if logits.dim() == 2 and logits.shape[1] > num_classes:
             hint = f"{aside}; for folders of images, a list of all the model's classes in its order numbers them alike"
         raise ModelError(f"the model: expected logits of shape {expected}, got {got}{hint}")
     if not torch.isfinite(logits).all():
         raise ModelError(f"the model: expected finite logits, got {logits.flatten().tolist()[:3]} ...")
+
+
+@torch.no_grad()
+def _logits(model: nn.Module, inputs: Tensor) -> Tensor:
+    try:
+        logits = model(inputs)
+    except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
+        shape = tuple(inputs.shape[1:])
+        raise ModelError(f"the model does not take inputs of shape {shape}: {first_line(error)}") from error
+    if not isinstance(logits, Tensor):
+        raise ModelError(f"the model: expected logits as a tensor, got {type(logits).__name__}")
+    return logits
 
 
 def _like_guessing(right: int, count: int, num_classes: int) -> bool:

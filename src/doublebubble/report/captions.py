@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from doublebubble.errors import InputError
 from doublebubble.report.facts import level
 from doublebubble.runs.spec import RunSpec
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.types import Guarantee
 
 BANDS = "Bands: 95 % over the choice of inputs, at each point by itself."
 
 
-def provenance(runs: Sequence[Run]) -> str:
+def provenance(runs: Sequence[StoredRun]) -> str:
     """Data, inputs, noise, and for each protocol its level, its draws and its guarantee in words.
 
     Runs that differ in a setting have all its values named; imported runs are named as such.
@@ -35,7 +35,7 @@ def provenance(runs: Sequence[Run]) -> str:
     return " ".join(sentences)
 
 
-def _data(runs: Sequence[Run]) -> str:
+def _data(runs: Sequence[StoredRun]) -> str:
     specs = [run.spec for run in runs if isinstance(run.spec, RunSpec)]
     words = []
     if specs:
@@ -47,7 +47,7 @@ def _data(runs: Sequence[Run]) -> str:
     return "; ".join(words) + "."
 
 
-def _guarantees(runs: Sequence[Run]) -> str:
+def _guarantees(runs: Sequence[StoredRun]) -> str:
     held = {record.guarantee for run in runs for record in run.records if record.status != "failed"}
     sentences = [f"each radius {guarantee.sentence}" for guarantee in Guarantee if guarantee in held]
     return "; ".join(sentences) or "every input failed"

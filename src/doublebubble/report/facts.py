@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import RunSpec, spec_hash
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.types import Guarantee
 
 
-def facts(run: Run) -> Iterator[tuple[str, str]]:
+def facts(run: StoredRun) -> Iterator[tuple[str, str]]:
     """How far the run is and all that a reader needs to know of its settings, the most important first."""
     spec = run.spec
     yield "inputs", f"{len(run.records)} of {len(spec.index_list)} done ({spec.indices})"
@@ -40,7 +40,7 @@ def guarantee_of(record: Record) -> Guarantee:
     return Guarantee.NONE if record.protocol == "paper" else record.guarantee
 
 
-def guarantees(run: Run) -> tuple[Guarantee, ...]:
+def guarantees(run: StoredRun) -> tuple[Guarantee, ...]:
     """What stands behind the radii of a run, the weakest last; failed inputs have none and need none."""
     held = {guarantee_of(record) for record in run.records if record.status != "failed"}
     if isinstance(run.spec, RunSpec) and run.spec.config.protocol == "paper":
@@ -48,7 +48,7 @@ def guarantees(run: Run) -> tuple[Guarantee, ...]:
     return tuple(guarantee for guarantee in Guarantee if guarantee in held)
 
 
-def mark(run: Run) -> str:
+def mark(run: StoredRun) -> str:
     """The words that must stand beside every number of a run; none where all radii are guaranteed."""
     held = guarantees(run)
     return held[-1].mark if held else ""

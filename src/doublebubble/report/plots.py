@@ -38,7 +38,7 @@ from doublebubble.report.measures import (
 )
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import RADII, certified_accuracy
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ BY_SIGMA = Look("noise sigma (in units of the input)", "median gain over Cohen (
 BY_STEP = Look("first step gamma (L2, in units of the input)", "mean gain over Cohen (L2)", log_x=True)
 
 
-def run_figure(run: Run, title: str) -> "Figure":
+def run_figure(run: StoredRun, title: str) -> "Figure":
     """The certified accuracy of one run."""
     words = f"{provenance([run])} {BANDS}"
     table = frame(run)

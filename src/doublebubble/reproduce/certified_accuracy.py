@@ -13,7 +13,7 @@ from doublebubble.reproduce.curves import average_table, best_panel, furthest, g
 from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.runs.statistics import RADII
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 
 SOURCE = "The publication's figure of certified accuracy over radius (Section 5), for each data set."
 _BEST = "Certified accuracy: the proportion of inputs that are right and certified at least so far."
@@ -23,7 +23,7 @@ _BY_METHOD = "Certified accuracy of each method by itself: inputs that are right
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     studies = lab.available(tuple(study.dataset for study in lab.scale.studies))
-    every: list[Run] = []
+    every: list[StoredRun] = []
     best: list[tuple[Panel, ...]] = []
     figures: list[Figure] = []
     for study in studies:

@@ -15,7 +15,7 @@ from doublebubble.reproduce.results import captioned
 from doublebubble.reproduce.scales import Study
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import average_radius
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 from doublebubble.training.settings import TrainMethod
 from doublebubble.types import Protocol
@@ -29,7 +29,7 @@ PROTOCOLS: tuple[Protocol, ...] = ("paper", "sound")
 class Gathered:
     """The runs of a study, and by protocol the frame of each."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
     frames: Mapping[Protocol, Mapping[Key, pd.DataFrame]]
 
 
@@ -80,7 +80,7 @@ def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame
     return Panel(f"{title}\nprotocol {protocol_name(protocol)}", tuple(lines))
 
 
-def average_table(runs: Sequence[Run], first: Mapping[str, str] | None = None) -> Table:
+def average_table(runs: Sequence[StoredRun], first: Mapping[str, str] | None = None) -> Table:
     """Average radii of every method, over correctly predicted inputs as published, and over all inputs.
 
     `first` adds a column that tells by the run's folder what else differs between runs.

@@ -4,6 +4,7 @@ Models lie in MODELS/NAME, runs in OUT/runs/NAME; a name says everything in whic
 what happens is told to the events.
 """
 
+import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -14,10 +15,9 @@ from torch import nn
 
 from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.data import Dataset, Split, load_dataset
-from doublebubble.engines.base import execute
-from doublebubble.engines.job import make_job
-from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import CheckpointError, DataError
+from doublebubble.facade.job import make_job
+from doublebubble.facade.loop import perform
 from doublebubble.models import ModelCard, load_model
 from doublebubble.models.checkpoints import CARD
 from doublebubble.report.facts import protocol_name
@@ -25,7 +25,7 @@ from doublebubble.reproduce.results import Results
 from doublebubble.reproduce.scales import Scale, Study
 from doublebubble.runs.indices import format_indices
 from doublebubble.runs.record import Record
-from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.runs.store import RunStore, StoredRun
 from doublebubble.training import Observer, TrainSettings, preset, train
 from doublebubble.training.loop import SETTINGS
 from doublebubble.training.metrics import read_metrics
@@ -136,7 +136,7 @@ class Laboratory:
         self.left_out[dataset] = str(error)
         self._excluded.add(dataset)
 
-    def run(self, wanted: Wanted) -> Run:
+    def run(self, wanted: Wanted) -> StoredRun:
         """The finished run, certified now as far as it is not on disk."""
         study = wanted.study
         data = self._dataset(study.dataset, "test")
@@ -149,13 +149,9 @@ class Laboratory:
             batch_size=study.batch_size,
             device=self.device,
         )
-        path = self.out / "runs" / wanted.name
-        with RunStore(path, job.spec) as store:
-            total = len(job.spec.index_list)
-            if len(store.records) < total:
-                with self.events.certifying(str(wanted), store.records, total) as seen:
-                    execute(LocalEngine(job.recipe.build()), job.groups(store), store, seen)
-        return read_run(path)
+        store = RunStore(self.out / "runs" / wanted.name, job.spec)
+        perform(job, store, functools.partial(self.events.certifying, str(wanted)))
+        return store.run()
 
     def _config(self, wanted: Wanted) -> CertifyConfig:
         n = wanted.study.n

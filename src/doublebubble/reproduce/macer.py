@@ -7,7 +7,7 @@ from doublebubble.reproduce.curves import average_table, best_panel, furthest, g
 from doublebubble.reproduce.laboratory import Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.runs.statistics import RADII
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.training.settings import TrainMethod
 
 SOURCE = "The publication's figure of certified accuracy under MACER training (Section 5), Gaussian training beside it."
@@ -17,7 +17,7 @@ _TRAININGS: tuple[tuple[TrainMethod, str], ...] = (("gaussian", "Gaussian traini
 def run(lab: Laboratory) -> Results:
     """Train with MACER, certify, then put the figure together."""
     (study,) = lab.available((lab.scale.macer,))
-    found: list[Run] = []
+    found: list[StoredRun] = []
     by_training: dict[str, str] = {}
     columns: list[tuple[Panel, ...]] = []
     trained = {title: gather(lab, study, study.curves, training) for training, title in _TRAININGS}

@@ -7,7 +7,7 @@ from pathlib import Path
 from doublebubble.report.captions import BANDS, provenance
 from doublebubble.report.figure import Look, Panel, draw, save
 from doublebubble.report.tables import Table, markdown, save_table
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Results:
     tables: tuple[tuple[str, Table], ...] = ()
 
 
-def captioned(what: str, runs: Sequence[Run], bands: str = BANDS) -> str:
+def captioned(what: str, runs: Sequence[StoredRun], bands: str = BANDS) -> str:
     """A caption: what is shown, then where it comes from and what stands behind it."""
     return " ".join(part for part in (what, provenance(runs), bands) if part)
 

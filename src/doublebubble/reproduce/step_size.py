@@ -12,7 +12,7 @@ from doublebubble.report.plots import BY_STEP, spoken, step_lines
 from doublebubble.report.tables import EMPTY, Table, length
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory, Wanted
 from doublebubble.reproduce.results import Figure, Results, captioned
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 
 SOURCE = (
@@ -26,7 +26,7 @@ def run(lab: Laboratory) -> Results:
     """Certify with every first step, then put the figures together."""
     figures, tables = [], []
     for study in lab.available(lab.scale.stepped):
-        every: list[Run] = []
+        every: list[StoredRun] = []
         lines: list[Line] = []
         rows = []
         for gradient in GRADIENTS:

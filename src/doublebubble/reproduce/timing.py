@@ -13,7 +13,7 @@ from doublebubble.reproduce.curves import PROTOCOLS
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory, Wanted
 from doublebubble.reproduce.results import Results, captioned
 from doublebubble.runs.spec import RunSpec
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 from doublebubble.types import GradientKind, Method
 
@@ -27,7 +27,7 @@ _COLUMNS: tuple[tuple[str, Method, GradientKind], ...] = (
 def run(lab: Laboratory) -> Results:
     """Certify with each method alone, then average the times."""
     scale = lab.scale
-    rows, every = list[tuple[str, ...]](), list[Run]()
+    rows, every = list[tuple[str, ...]](), list[StoredRun]()
     for study in lab.available(tuple(study.dataset for study in scale.studies)):
         timed = replace(study, n=scale.timing_n, inputs=scale.timing_inputs)
         for protocol in PROTOCOLS:

@@ -7,10 +7,10 @@ from doublebubble.errors import RunError
 from doublebubble.runs.indices import format_indices
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import RunSpec, differences
-from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.runs.store import RunStore, StoredRun, read_run
 
 
-def merge_runs(shards: Sequence[Path], out: Path) -> Run:
+def merge_runs(shards: Sequence[Path], out: Path) -> StoredRun:
     """The union of the shards' inputs and records as a new run; inputs that a shard still lacks stay to be done.
 
     An interrupted merge goes on when it is asked for again.
@@ -24,7 +24,7 @@ def merge_runs(shards: Sequence[Path], out: Path) -> Run:
     for run, spec in zip(runs[1:], merged[1:], strict=True):
         if changed := differences(merged[0], spec):
             raise RunError(f"{run.path}: cannot be merged with {runs[0].path}: {'; '.join(changed)}")
-    chosen: dict[int, tuple[Run, Record]] = {}
+    chosen: dict[int, tuple[StoredRun, Record]] = {}
     for run in runs:
         for record in run.records:
             first, same = chosen.setdefault(record.index, (run, record))
@@ -38,7 +38,7 @@ def merge_runs(shards: Sequence[Path], out: Path) -> Run:
     return read_run(out)
 
 
-def _require_certify(run: Run) -> RunSpec:
+def _require_certify(run: StoredRun) -> RunSpec:
     if not isinstance(run.spec, RunSpec):
         raise RunError(f"{run.path}: was imported, and imported runs cannot be merged")
     return run.spec

@@ -44,7 +44,7 @@ def probe(model: nn.Module, shape: tuple[int, ...], batch_size: int) -> Probe:
     parameters = [parameter for parameter in model.parameters() if parameter.is_floating_point()]
     dtype = parameters[0].dtype if parameters else torch.float32
     batch = torch.zeros((batch_size, *shape))
-    NormalDraws(Stream(0, 0, "audit", kind="probe"), batch[0]).fill(batch[:_ROWS])
+    NormalDraws(Stream(0, 0, "audit", "probe"), batch[0]).fill(batch[:_ROWS])
     batch[:_ROWS].mul_(0.5).add_(0.5)  # about what the noisy inputs of the unit box look like
     try:
         with torch.inference_mode():

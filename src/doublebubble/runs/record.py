@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue, model_validator
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import Settings
 from doublebubble.errors import RunError
+from doublebubble.runs.spec import RunSpec
 from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee
 
 RecordStatus = Literal["certified", "not_separated", "not_covered", "wrong_class", "failed", "imported"]
@@ -20,6 +21,7 @@ _STATUS: dict[Status, RecordStatus] = {
     Status.NOT_COVERED: "not_covered",
     Status.WRONG_CLASS: "wrong_class",
 }
+_SENTENCES = {name: status for status, name in _STATUS.items()}
 Votes = dict[int, Annotated[int, Field(ge=0)]]
 Length = Annotated[float, Field(ge=0)]
 
@@ -144,6 +146,36 @@ class Record(Settings):
             error=error,
         )
 
+    def certificate(self, spec: RunSpec, centres: Floats | None) -> Certificate:
+        """The certificate that this is the record of, its radii as they are here; `centres` as the run keeps them."""
+        lost = any(ball.centre is not None or ball.vectors for ball in self.balls) and centres is None
+        if self.status not in _SENTENCES or lost:
+            why = "its centres were not stored" if lost else "it has none"
+            raise RunError(f"input {self.index}: the certificate cannot be made again, {why}")
+        return Certificate(
+            index=self.index,
+            label=self.label,
+            prediction=self.prediction,
+            status=_SENTENCES[self.status],
+            radius=self.radius,
+            radii=self.radii,
+            method=self.method or "",
+            reason=self.reason,
+            protocol=spec.config.protocol,
+            guarantee=self.guarantee,
+            alpha=spec.config.alpha if self.alpha is None else self.alpha,
+            sigma=spec.sigma,
+            shape=spec.shape,
+            program=spec.program,
+            balls=tuple(_certified_ball(ball, centres, spec.num_classes) for ball in self.balls),
+            multipliers=self.multipliers,
+            whole_domain=self.whole_domain,
+            counts={stage: _counts(votes, spec.num_classes) for stage, votes in self.counts.items()},
+            draws=self.draws,
+            forward_equivalents=self.forward_equivalents,
+            seconds=self.seconds,
+        )
+
     def without_time(self) -> dict[str, object]:
         """All that must be equal when the same input is certified again."""
         return self.model_dump(exclude={"seconds"})
@@ -170,6 +202,25 @@ def _ball(ball: Ball, rows: Iterator[int]) -> BallRecord:
         evidence=dict(ball.evidence),
         vectors={name: next(rows) for name in ball.vectors},
     )
+
+
+def _certified_ball(ball: BallRecord, centres: Floats | None, num_classes: int) -> Ball:
+    return Ball(
+        centre=None if ball.centre is None or centres is None else centres[ball.centre],
+        radius=ball.radius,
+        n=ball.n,
+        alpha=ball.alpha,
+        counts=_counts(ball.counts, num_classes),
+        statistic=ball.statistic,
+        evidence=ball.evidence,
+        vectors={} if centres is None else {name: centres[row].reshape(-1) for name, row in ball.vectors.items()},
+    )
+
+
+def _counts(votes: dict[int, int], num_classes: int) -> Counts:
+    counts = np.zeros(num_classes, np.int64)
+    counts[list(votes)] = list(votes.values())
+    return counts
 
 
 def _votes(counts: Counts) -> dict[int, int]:

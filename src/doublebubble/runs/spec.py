@@ -12,7 +12,7 @@ from doublebubble.errors import RunError
 from doublebubble.runs.indices import parse_indices
 from doublebubble.runs.probe import Probe
 
-FORMAT = 1
+FORMAT = 2
 """The layout of spec.json and records.jsonl; another number is another layout."""
 
 
@@ -77,6 +77,11 @@ def spec_hash(spec: Spec) -> str:
     if content.get("probe", 0) is None:
         del content["probe"]  # specifications were hashed without this field before there was one
     return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def identity_hash(spec: Spec) -> str:
+    """SHA-256 of all but the inputs asked for: runs that share it can grow into one another, and so share records."""
+    return hashlib.sha256(canonical(spec.model_dump(mode="json", exclude={"indices", "probe"})).encode()).hexdigest()
 
 
 def canonical(value: object) -> str:

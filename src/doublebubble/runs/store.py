@@ -9,7 +9,7 @@ import errno
 import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +21,10 @@ import numpy as np
 from doublebubble.certificate import Certificate
 from doublebubble.errors import RunError
 from doublebubble.runs.encoding import decode, encode
+from doublebubble.runs.indices import format_indices
 from doublebubble.runs.lock import try_lock, unlock
 from doublebubble.runs.record import Record, centres_of
-from doublebubble.runs.spec import RunSpec, Spec, differences, parse_spec, spec_hash, spec_text
+from doublebubble.runs.spec import RunSpec, Spec, differences, identity_hash, parse_spec, spec_text
 from doublebubble.types import Floats
 
 SPEC, RECORDS, CENTRES, PICTURES, LOCK = "spec.json", "records.jsonl", "centres", "pictures", ".lock"
@@ -33,13 +34,17 @@ _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a run on disk holds; `torn` says whether its last line was cut short and is not among the records."""
+class StoredRun:
+    """What a run holds; `torn` says whether its last line on disk was cut short and is not among the records.
+
+    A run in memory has a path that names no folder, and its files of centres in `kept`.
+    """
 
     path: Path
     spec: Spec
     records: tuple[Record, ...]
-    torn: bool
+    torn: bool = False
+    kept: Mapping[int, bytes] | None = None
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -51,22 +56,26 @@ class Run:
         """The centres that the record's plan used besides the input, exactly; None if there are none or none stored."""
         if record.centres_digest is None:
             return None
-        centres: Floats = np.load(io.BytesIO(_centres_bytes(self.path, record)), allow_pickle=False)
+        content = _centres_bytes(self.path, record) if self.kept is None else self.kept[record.index]
+        centres: Floats = np.load(io.BytesIO(content), allow_pickle=False)
         return centres.astype(np.float64)
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path) -> StoredRun:
     """The run as it is on disk, also while another process is writing it; nothing is repaired."""
+    content = _records_bytes(path)  # before the specification: its inputs only ever grow
     spec = _read_spec(path)
-    records, _, torn = _read_records(path, spec)
-    return Run(path, spec, tuple(records), torn)
+    records, _, torn = _parse_records(path, content, spec)
+    return StoredRun(path, spec, tuple(records), torn)
 
 
 class RunStore:
     """The one writer of a run: use it as a context manager.
 
-    Opening creates the run, or resumes it if the specification is the same, repairing a last line that a crash cut
-    short. A second writer, another specification and damage are refused; nothing on disk is changed by a refusal.
+    Opening creates the run, or resumes it if the specification is the same but for its inputs, repairing a last line
+    that a crash cut short. A run's inputs are all that it was ever asked for: further ones are added, none is taken
+    away. A run without a record takes any specification, since nothing is lost. A second writer, another specification
+    and damage are refused; nothing on disk is changed by a refusal.
     """
 
     def __init__(self, path: Path, spec: Spec) -> None:
@@ -74,7 +83,7 @@ class RunStore:
         self.spec = spec
         self.records: list[Record] = []
         self.repaired = False
-        self._digest = spec_hash(spec)
+        self._digest = identity_hash(spec)
         self._length = 0
         self._lock: int | None = None
         self._file: int | None = None
@@ -102,16 +111,20 @@ class RunStore:
             if centres is None:
                 return self._append(Record.of(outcome))
             # First the centres, then the record: a record on disk never lacks its centres.
-            content = _npy(centres)
+            content = centres_file(centres)
             self._write_centres(outcome.index, content)
             return self._append(Record.of(outcome, hashlib.sha256(content).hexdigest()))
 
-    def append_copy(self, record: Record, source: Run) -> Record:
+    def append_copy(self, record: Record, source: StoredRun) -> Record:
         """Write a record of another run and, if it has any, the centres that belong to it."""
         with self._explained():
             if record.centres_digest is not None:
                 self._write_centres(record.index, _centres_bytes(source.path, record))
             return self._append(record)
+
+    def run(self) -> StoredRun:
+        """What has been written so far."""
+        return StoredRun(self.path, self.spec, tuple(self.records))
 
     # Inside
 
@@ -133,15 +146,17 @@ class RunStore:
 
     def _resume(self) -> None:
         found = _read_spec(self.path)
-        changed = differences(found, self.spec)
-        if changed:
-            raise RunError(
-                f"{self.path}: holds a run of another specification ({'; '.join(changed)}); "
-                "use the same settings to resume it, or another folder"
-            )
-        self.spec = found  # equal but for last bits of the probe, and what the records' checksums cover
-        self._digest = spec_hash(found)
-        self.records, self._length, self.repaired = _read_records(self.path, self.spec)
+        self.records, self._length, self.repaired = _parse_records(self.path, _records_bytes(self.path), found)
+        if self.records:
+            if changed := differences(found.model_copy(update={"indices": self.spec.indices}), self.spec):
+                raise RunError(
+                    f"{self.path}: holds a run of another specification ({'; '.join(changed)}); "
+                    "use the same settings to resume it, or another folder"
+                )
+            every = sorted({*found.index_list, *self.spec.index_list})
+            self.spec = self.spec.model_copy(update={"indices": format_indices(every)})
+        if found != self.spec:
+            _replace(self.path / SPEC, spec_text(self.spec).encode())
 
     def _create(self) -> None:
         others = sorted(entry.name for entry in self.path.iterdir() if entry.name not in (LOCK, f"{SPEC}.tmp"))
@@ -189,15 +204,18 @@ def _read_spec(path: Path) -> Spec:
         raise RunError(f"{where}: cannot be read ({error})") from error
 
 
-def _read_records(path: Path, spec: Spec) -> tuple[list[Record], int, bool]:
+def _records_bytes(path: Path) -> bytes:
+    try:
+        return (path / RECORDS).read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _parse_records(path: Path, content: bytes, spec: Spec) -> tuple[list[Record], int, bool]:
     """The records, the length in bytes of the whole lines, and whether a line cut short follows them."""
     where = path / RECORDS
-    try:
-        content = where.read_bytes()
-    except FileNotFoundError:
-        content = b""
     *lines, rest = content.split(b"\n")
-    digest, wanted, seen = spec_hash(spec), set(spec.index_list), dict[int, int]()
+    digest, wanted, seen = identity_hash(spec), set(spec.index_list), dict[int, int]()
     records = []
     for number, line in enumerate(lines, start=1):
         record = decode(line, digest, f"{where}: line {number}")
@@ -214,7 +232,7 @@ def _centres_path(path: Path, index: int) -> Path:
     return path / CENTRES / f"{index}.npy"
 
 
-def _npy(centres: Floats) -> bytes:
+def centres_file(centres: Floats) -> bytes:
     """The centres as an .npy file, narrowed to float32 where that loses nothing."""
     with np.errstate(over="ignore"):
         narrow = centres.astype(np.float32)

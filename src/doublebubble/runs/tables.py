@@ -8,7 +8,7 @@ import pandas as pd
 from doublebubble.errors import RunError, SettingError
 from doublebubble.runs.record import Record, radius_text
 from doublebubble.runs.spec import canonical, spec_hash
-from doublebubble.runs.store import Run, read_run
+from doublebubble.runs.store import StoredRun, read_run
 from doublebubble.types import ABSTAIN
 
 ExportFormat = Literal["tsv", "csv", "parquet", "jsonl"]
@@ -28,7 +28,7 @@ def load_run(path: str | Path) -> pd.DataFrame:
     return frame(read_run(Path(path)))
 
 
-def frame(run: Run) -> pd.DataFrame:
+def frame(run: StoredRun) -> pd.DataFrame:
     """The table of a run that was read already."""
     if not run.records:
         raise RunError(f"{run.path}: the run holds no record yet")
@@ -74,7 +74,7 @@ def _leader(votes: dict[int, int]) -> int:
     return min(votes, key=lambda label: (-votes[label], label), default=ABSTAIN)
 
 
-def export_text(run: Run, kind: ExportFormat) -> str:
+def export_text(run: StoredRun, kind: ExportFormat) -> str:
     """The run as text: tsv in the columns the field's scripts read, csv with all columns, or jsonl with all records."""
     if kind == "tsv":
         return _tsv(run)
@@ -86,7 +86,7 @@ def export_text(run: Run, kind: ExportFormat) -> str:
     raise SettingError(f"format: expected one of tsv, csv, jsonl as text, got {kind!r}")
 
 
-def export_file(run: Run, kind: ExportFormat, path: Path) -> None:
+def export_file(run: StoredRun, kind: ExportFormat, path: Path) -> None:
     """Write the run to a file in any of the formats; the file appears whole or not at all."""
     draft = path.with_name(path.name + ".tmp")
     try:
@@ -99,7 +99,7 @@ def export_file(run: Run, kind: ExportFormat, path: Path) -> None:
         raise RunError(f"{path}: the export could not be written ({error})") from error
 
 
-def _tsv(run: Run) -> str:
+def _tsv(run: StoredRun) -> str:
     lines = ["\t".join(TSV_COLUMNS)]
     for record in sorted(run.records, key=lambda record: record.index):
         if record.label is None:

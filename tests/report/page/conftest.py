@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from doublebubble.report.page import Look, write_page
 from doublebubble.runs.importing import import_tsv
 from doublebubble.runs.picture_files import picture_path
-from doublebubble.runs.store import Run, read_run
+from doublebubble.runs.store import StoredRun, read_run
 from doublebubble.runs.tables import export_file
 from tests.chromium import ARGUMENTS, HOW, find_chromium
 from tests.report.page.looking import Shown, opened
@@ -21,7 +21,7 @@ DIGEST = "cd" * 32
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[StoredRun]:
     """Two sigma, protocol paper, an imported run with a nasty name, protocol paper at another sigma, not complete."""
     root = tmp_path_factory.mktemp("runs")
     first = stored(root / "half", 0.5)
@@ -38,7 +38,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
 
 
 @pytest.fixture(scope="module")
-def file(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(runs: list[StoredRun], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
     images = np.zeros((SIZE, 3, 2, 2), np.uint8)
     images[:, 1] = 6 * np.arange(SIZE)[:, None, None]

@@ -9,7 +9,7 @@ import numpy as np
 from doublebubble.certificate import Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.runs.record import Record
-from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.runs.store import RunStore, StoredRun, read_run
 from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import certificate, spec
 
@@ -56,7 +56,7 @@ def published(index: int, sigma: float) -> Certificate:
     )
 
 
-def stored(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(SIZE)) -> Run:
+def stored(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(SIZE)) -> StoredRun:
     """A run of the sound protocol; the last of its 40 inputs is missing if `inputs` leaves it out."""
     config = CertifyConfig(n=1000, n0=10, methods=("cohen", "double"))
     with RunStore(path, spec(f"0:{SIZE}", sigma=sigma, config=config)) as store:
@@ -65,7 +65,7 @@ def stored(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(SIZE)) 
     return read_run(path)
 
 
-def stored_paper(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(12)) -> Run:
+def stored_paper(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(12)) -> StoredRun:
     """A run of protocol paper over 12 inputs, of which those in `inputs` are finished."""
     config = CertifyConfig(n=100, n0=10, protocol="paper", methods=("cohen", "double"))
     with RunStore(path, spec("0:12", sigma=sigma, config=config)) as store:
@@ -74,7 +74,7 @@ def stored_paper(path: Path, sigma: float = 0.5, inputs: Sequence[int] = range(1
     return read_run(path)
 
 
-def large(path: Path, sigma: float, size: int = 10_000) -> Run:
+def large(path: Path, sigma: float, size: int = 10_000) -> StoredRun:
     """A run of many inputs by six methods; nothing of it is on disk but what a test puts into its folder."""
     one = stored(path, inputs=range(1)).records[0]
     rng = np.random.default_rng(round(100 * sigma))
@@ -84,4 +84,4 @@ def large(path: Path, sigma: float, size: int = 10_000) -> Run:
         one.model_copy(update={**same, "index": i, "radius": r[0], "radii": dict(zip(METHODS, r, strict=True))})
         for i, r in enumerate(lengths.tolist())
     )
-    return Run(path, spec(f"0:{size}", size=size, sigma=sigma), records, torn=False)
+    return StoredRun(path, spec(f"0:{size}", size=size, sigma=sigma), records, torn=False)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from scipy.stats import binomtest
 
 from doublebubble import load_run
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from tests.report.page.looking import Shown, opened, select_input, texts
 from tests.report.page.samples import NASTY, SIZE
 from tests.report.page.truth import (
@@ -29,7 +29,7 @@ MARKED = ["paper", "script>", "late"]
 MARKS = ["not guaranteed", "guarantee not stated", "not guaranteed"]
 
 
-def tables(runs: list[Run]) -> list[pd.DataFrame]:
+def tables(runs: list[StoredRun]) -> list[pd.DataFrame]:
     return [load_run(run.path) for run in runs]
 
 
@@ -56,7 +56,7 @@ def test_names_that_look_like_scripts_do_nothing(shown: Shown) -> None:
     assert page.evaluate("window.hacked") is None
 
 
-def test_the_answer_is_that_of_the_records(shown: Shown, runs: list[Run]) -> None:
+def test_the_answer_is_that_of_the_records(shown: Shown, runs: list[StoredRun]) -> None:
     radii = [0.0, 0.25, 0.5, 0.75, 1.0]
     cards = shown.page.locator("#answer article")
     assert cards.count() == len(runs)
@@ -93,7 +93,7 @@ def drawn(page: Page, chart: str) -> list[dict[str, Any]]:
     return traces
 
 
-def test_the_curves_have_the_points_of_the_records(shown: Shown, runs: list[Run]) -> None:
+def test_the_curves_have_the_points_of_the_records(shown: Shown, runs: list[StoredRun]) -> None:
     traces = drawn(shown.page, "curves")
     lines = [trace for trace in traces if not trace["name"].startswith("band")]
     assert [trace["name"] for trace in lines] == ["half", "quarter", "paper", "script>", "late"]
@@ -108,7 +108,7 @@ def test_the_curves_have_the_points_of_the_records(shown: Shown, runs: list[Run]
             assert exact.high <= high["y"][place] <= exact.high + 1.1e-4
 
 
-def test_the_methods_have_curves_of_their_own(shown: Shown, runs: list[Run]) -> None:
+def test_the_methods_have_curves_of_their_own(shown: Shown, runs: list[StoredRun]) -> None:
     page = shown.page
     for place, number in enumerate((0, 1, 2, 4)):  # an imported run has no methods
         page.locator("#methods-chart select").select_option(str(place))
@@ -126,7 +126,7 @@ def test_the_methods_have_curves_of_their_own(shown: Shown, runs: list[Run]) -> 
         assert texts(page, "#methods-chart .legend .mark") == ["not guaranteed"] * (3 if number in (2, 4) else 0)
 
 
-def test_a_radius_is_read_out_of_the_curves(shown: Shown, runs: list[Run]) -> None:
+def test_a_radius_is_read_out_of_the_curves(shown: Shown, runs: list[StoredRun]) -> None:
     page = shown.page
     slider = page.locator("#curves input[type=range]")
     radii = [round(0.1 * number, 1) for number in range(11)]
@@ -149,7 +149,7 @@ def test_a_radius_is_read_out_of_the_curves(shown: Shown, runs: list[Run]) -> No
 
 @pytest.mark.parametrize(("number", "members"), [(0, (1, 0)), (1, (4, 2))])
 def test_the_envelope_is_the_best_of_both_sigma(
-    shown: Shown, runs: list[Run], number: int, members: tuple[int, int]
+    shown: Shown, runs: list[StoredRun], number: int, members: tuple[int, int]
 ) -> None:
     """Also where one run has not finished: then every number is that of the inputs which both have."""
     page, names = shown.page, ["sigma 0.25", "sigma 0.5"]
@@ -203,7 +203,7 @@ def test_the_envelope_says_what_it_is_and_which_inputs_count(shown: Shown) -> No
     assert texts(page, "#envelope-1 + table caption .mark") == ["not guaranteed"]
 
 
-def test_runs_are_compared_with_the_first(shown: Shown, runs: list[Run]) -> None:
+def test_runs_are_compared_with_the_first(shown: Shown, runs: list[StoredRun]) -> None:
     rows = [
         [" ".join(t.split()) for t in row.locator("td").all_inner_texts()]
         for row in shown.page.locator("#comparison tbody tr").all()

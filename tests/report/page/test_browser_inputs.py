@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from doublebubble import load_run
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from tests.report.page.looking import Shown, select_input
 from tests.report.page.samples import CLASSES, SIZE
 from tests.report.page.truth import by_index, floored, outcome, percent
@@ -45,7 +45,7 @@ MARKS = {2: "not guaranteed", 3: "guarantee not stated", 4: "not guaranteed"}
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_the_table_holds_every_input_and_sorts_and_filters(shown: Shown, runs: list[Run], number: int) -> None:
+def test_the_table_holds_every_input_and_sorts_and_filters(shown: Shown, runs: list[StoredRun], number: int) -> None:
     page, table = shown.page, load_run(runs[number].path)
     page.locator("#inputs-run").select_option(str(number))
     page.locator("#inputs-filter").select_option("all")
@@ -77,7 +77,7 @@ def test_the_table_holds_every_input_and_sorts_and_filters(shown: Shown, runs: l
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_the_detail_of_every_input_is_its_record(shown: Shown, runs: list[Run], number: int) -> None:
+def test_the_detail_of_every_input_is_its_record(shown: Shown, runs: list[StoredRun], number: int) -> None:
     page, run = shown.page, runs[number]
     table = by_index(load_run(run.path))
     for record in run.records:

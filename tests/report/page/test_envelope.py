@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from doublebubble.config import CertifyConfig
 from doublebubble.report.page.envelope import Group, choose, common_tables, comparable, envelope
 from doublebubble.report.page.steps import steps
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from tests.report.page.samples import SIZE, stored, stored_paper
 from tests.runs.samples import spec
 
@@ -86,8 +86,8 @@ def test_rows_of_common_tables_are_those_of_one_input() -> None:
     assert first["index"].tolist() == second["index"].tolist() == [1, 3]
 
 
-def changed(run: Run, **changes: object) -> Run:
-    return Run(run.path, spec(run.spec.indices, sigma=0.25, **changes), run.records, torn=False)
+def changed(run: StoredRun, **changes: object) -> StoredRun:
+    return StoredRun(run.path, spec(run.spec.indices, sigma=0.25, **changes), run.records, torn=False)
 
 
 def test_equal_runs_are_the_first_ones_everywhere() -> None:

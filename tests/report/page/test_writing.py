@@ -13,7 +13,7 @@ from PIL import Image
 from doublebubble.errors import RunError, SettingError
 from doublebubble.report.page import Look, page_text, write_page
 from doublebubble.runs.picture_files import picture_path
-from doublebubble.runs.store import Run, RunStore, read_run
+from doublebubble.runs.store import RunStore, StoredRun, read_run
 from tests.report.page.samples import CLASSES, NASTY, large, stored, stored_paper
 from tests.runs.samples import spec
 
@@ -32,11 +32,11 @@ def shown(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     return stored(tmp_path_factory.mktemp("runs") / NASTY.replace("/", "_"), inputs=range(30))
 
 
-def test_only_scripts_named_by_their_digest_may_run_and_nothing_may_be_fetched(run: Run) -> None:
+def test_only_scripts_named_by_their_digest_may_run_and_nothing_may_be_fetched(run: StoredRun) -> None:
     text = page_text([run], {})
     policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="(.*?)">', text)
     assert policy
@@ -50,7 +50,7 @@ def test_only_scripts_named_by_their_digest_may_run_and_nothing_may_be_fetched(r
     assert not re.search(r"(src|href)\s*=", shown(text))
 
 
-def test_names_of_runs_and_classes_are_text(run: Run) -> None:
+def test_names_of_runs_and_classes_are_text(run: StoredRun) -> None:
     text = page_text([run], {"cd" * 32: Look(CLASSES)})
     assert "<script>window" not in text
     assert "&lt;script&gt;window.hacked=1&lt;_script&gt;" in shown(text)
@@ -71,7 +71,7 @@ def test_numbers_without_a_guarantee_are_marked(tmp_path: Path) -> None:
     assert "holds with probability at least 1 - alpha" in sound
 
 
-def test_a_run_that_is_not_complete_says_so(run: Run, tmp_path: Path) -> None:
+def test_a_run_that_is_not_complete_says_so(run: StoredRun, tmp_path: Path) -> None:
     assert "10 of its inputs are still to be certified" in page_text([run], {})
     assert "still to be certified" not in page_text([stored(tmp_path / "whole")], {})
 
@@ -103,7 +103,7 @@ def test_pictures_and_thumbnails_are_in_the_file(tmp_path: Path) -> None:
         page_text([run], {})
 
 
-def test_a_page_replaces_another_and_failures_leave_it(run: Run, tmp_path: Path) -> None:
+def test_a_page_replaces_another_and_failures_leave_it(run: StoredRun, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("old")
     with pytest.raises(SettingError, match="at least one run"):
@@ -132,7 +132,7 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert names[2] == "c"
 
 
-def draw(run: Run, count: int, seed: int, edge: int = 500) -> None:
+def draw(run: StoredRun, count: int, seed: int, edge: int = 500) -> None:
     """Pictures of noise, which takes more bytes than any drawing, in the folder of a run."""
     rng = np.random.default_rng(seed)
     for index in range(count):

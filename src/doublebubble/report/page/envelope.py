@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from doublebubble.report.page.steps import Steps, certified_radii
 from doublebubble.runs.spec import RunSpec
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Group:
     inputs: tuple[int, ...]
 
 
-def comparable(runs: Sequence[Run]) -> tuple[list[Group], list[tuple[int, ...]]]:
+def comparable(runs: Sequence[StoredRun]) -> tuple[list[Group], list[tuple[int, ...]]]:
     """Groups of runs over which an envelope makes sense, and sets of runs that one group should but cannot hold.
 
     Runs of a group have the same data, protocol and level, at least two sigmas, and inputs that all have finished. A
@@ -68,7 +68,7 @@ def comparable(runs: Sequence[Run]) -> tuple[list[Group], list[tuple[int, ...]]]
     return groups, apart
 
 
-def _split(runs: Sequence[Run], numbers: Sequence[int]) -> list[Group]:
+def _split(runs: Sequence[StoredRun], numbers: Sequence[int]) -> list[Group]:
     """The runs in as few groups as come of taking them one by one, each with the inputs that its runs share."""
     found: list[tuple[list[int], set[int]]] = []
     for number in numbers:
@@ -84,7 +84,7 @@ def _split(runs: Sequence[Run], numbers: Sequence[int]) -> list[Group]:
     return [Group(tuple(members), tuple(sorted(common))) for members, (_, common) in zip(order, found, strict=True)]
 
 
-def _sigma(run: Run) -> float:
+def _sigma(run: StoredRun) -> float:
     return run.spec.sigma if isinstance(run.spec, RunSpec) else 0.0
 
 

@@ -11,7 +11,7 @@ from doublebubble.errors import RunError
 from doublebubble.report.page.thumbnails import Pixels, Thumbnails, data_uri, make_thumbnails
 from doublebubble.report.page.view import Look
 from doublebubble.runs.picture_files import stored_pictures
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 
 _MOST_FOR_THUMBNAILS = 6_000_000
 _KEPT_FOR_THUMBNAILS = 1_500_000
@@ -28,7 +28,7 @@ class Media:
     notes: tuple[str, ...]
 
 
-def fit_media(runs: Sequence[Run], looks: Mapping[str, Look], room: int) -> Media:
+def fit_media(runs: Sequence[StoredRun], looks: Mapping[str, Look], room: int) -> Media:
     """All that fits into so many characters.
 
     Drawn pictures come first, for they were asked for one by one, but leave a part to thumbnails, which get the rest.
@@ -46,7 +46,7 @@ def fit_media(runs: Sequence[Run], looks: Mapping[str, Look], room: int) -> Medi
     return Media(pictures, thumbnails, (*of_pictures, *of_thumbnails))
 
 
-def _fit_pictures(runs: Sequence[Run], room: int) -> tuple[tuple[dict[int, str], ...], list[str]]:
+def _fit_pictures(runs: Sequence[StoredRun], room: int) -> tuple[tuple[dict[int, str], ...], list[str]]:
     """The pictures stored in the runs, as fine as they fit; at the coarsest, those of the lowest inputs."""
     stored = [
         (index, number, path)

@@ -13,7 +13,7 @@ from doublebubble.report.page.steps import Steps, steps
 from doublebubble.report.page.thumbnails import Pixels
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import Summary, summarise
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 from doublebubble.types import Guarantee
 
@@ -37,7 +37,7 @@ class Look:
 class RunView:
     """One run of the page."""
 
-    run: Run
+    run: StoredRun
     name: str
     table: pd.DataFrame
 
@@ -75,7 +75,7 @@ class RunView:
         return summarise(self.table, radii)
 
 
-def views(runs: Sequence[Run]) -> list[RunView]:
+def views(runs: Sequence[StoredRun]) -> list[RunView]:
     """The runs by names that tell them apart: the folder's, or as much of the path as it takes."""
     return [RunView(run, name, frame(run)) for run, name in zip(runs, _names([run.path for run in runs]), strict=True)]
 

@@ -15,7 +15,7 @@ from doublebubble.report.page.media import fit_media
 from doublebubble.report.page.steps import bands, radii_that_matter, steps
 from doublebubble.report.page.view import PLAN, Look, RunView, views
 from doublebubble.runs.spec import RunSpec
-from doublebubble.runs.store import Run
+from doublebubble.runs.store import StoredRun
 
 _SCRIPTS = ("tools.js", "chart.js", "detail.js", "inputs.js", "start.js")
 LIMIT = 15_000_000
@@ -23,7 +23,7 @@ LIMIT = 15_000_000
 _SENTENCES = 5_000
 
 
-def write_page(runs: Sequence[Run], path: Path, looks: Mapping[str, Look] | None = None) -> None:
+def write_page(runs: Sequence[StoredRun], path: Path, looks: Mapping[str, Look] | None = None) -> None:
     """Write the page of some runs; a file that is there already is replaced, whole or not at all.
 
     `looks` says by data digest what the inputs look like; without it the page has numbers for classes and no
@@ -38,7 +38,7 @@ def write_page(runs: Sequence[Run], path: Path, looks: Mapping[str, Look] | None
         raise RunError(f"{path}: the page could not be written ({error})") from error
 
 
-def page_text(runs: Sequence[Run], looks: Mapping[str, Look]) -> str:
+def page_text(runs: Sequence[StoredRun], looks: Mapping[str, Look]) -> str:
     """The whole file: pictures and thumbnails take what the rest leaves below the limit, and the page says so."""
     if not runs:
         raise SettingError("report: expected at least one run")

@@ -6,7 +6,7 @@ import time
 import pytest
 from rich.console import Console
 
-from doublebubble.cli.progress import download_progress, points_progress, training_progress
+from doublebubble.cli.progress_bars import download_progress, points_progress, training_progress
 from doublebubble.training import EpochMetrics
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 MODEL_HELP = "A folder that `doublebubble train` wrote, module:factory, timm:NAME, an architecture, or a model file."
 DEVICE_HELP = "cpu, cuda or mps; auto takes cuda if it is there, else cpu."
 WEIGHTS_HELP = "Weights for a model that comes without: safetensors, or a file of tensors."
-_LOOK_AT = 64
 
 
 def load_for(model: str, weights: Path | None, data: "Dataset") -> "nn.Module":
@@ -27,16 +26,6 @@ def load_for(model: str, weights: Path | None, data: "Dataset") -> "nn.Module":
 
     info = data.info
     return load_classifier(model, info.shape, info.num_classes, info.mean, info.std, weights)
-
-
-def look_first(model: "nn.Module", data: "Dataset", sigma: float) -> None:
-    """Run the model on a few inputs before any real work: an error if it does not fit, warnings if it seems wrong."""
-    from doublebubble.models.first_look import first_look
-
-    inputs, labels = data.inputs(slice(_LOOK_AT)), data.labels[:_LOOK_AT]
-    found = first_look(model, inputs, labels, sigma, data.info.num_classes, numbering=data.numbering)
-    for sentence in found.warnings:
-        warnings.warn(sentence, DoubleBubbleWarning, stacklevel=2)
 
 
 def chosen_device(name: str) -> str:

@@ -33,7 +33,7 @@ def epoch_line(metrics: EpochMetrics, epochs: int) -> str:
 
 
 class _PlainLines:
-    """A line an epoch, and one a minute within an epoch that takes longer."""
+    """A line per epoch, and one per minute within an epoch that takes longer."""
 
     def __init__(self, console: Console, epochs: int) -> None:
         self._console, self._epochs = console, epochs
@@ -101,7 +101,7 @@ def training_progress(console: Console, epochs: int) -> Iterator[Observer]:
 
 @contextmanager
 def download_progress(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
-    """A report of bytes that shows a bar a file; elsewhere than on a terminal, a line as each file begins and ends."""
+    """A report of bytes: a bar per file, or, elsewhere than on a terminal, a line as each file begins and ends."""
     if not console.is_terminal:
         yield _plain_download(console)
         return

@@ -1,0 +1,94 @@
+"""What do runs hold? Tables and sentences for people, JSON for programs."""
+
+from rich.console import Console
+from rich.table import Table
+
+from doublebubble.report.facts import facts, mark
+from doublebubble.runs.spec import spec_hash
+from doublebubble.runs.statistics import Comparison, Summary, compare, summarise
+from doublebubble.runs.store import StoredRun
+from doublebubble.runs.tables import frame
+from doublebubble.types import Guarantee
+
+
+def show_runs(console: Console, runs: list[StoredRun]) -> None:
+    """What each run holds, then the first compared with each of the others."""
+    for run in runs:
+        _show_run(console, run)
+    for other in runs[1:]:
+        found = compare(frame(runs[0]), frame(other))
+        marks = dict.fromkeys(words for run in (runs[0], other) if (words := mark(run)))
+        console.print(
+            f"{other.path} against {runs[0].path}: radius larger on {found.larger}, smaller on {found.smaller} of "
+            f"{found.n} common inputs, on average {found.mean_difference:+.4f}; sign test p = {found.p_value:.3g}"
+            f"{_aside(', '.join(marks))}",
+            markup=False,
+        )
+
+
+def _show_run(console: Console, run: StoredRun) -> None:
+    console.print(str(run.path), style="bold", markup=False)
+    for name, value in facts(run):
+        console.print(f"  {name:<14}{value}", markup=False)
+    if not run.records:
+        return
+    summary = summarise(frame(run))
+    words = mark(run)
+    table = Table("radius", f"certified accuracy{_aside(words)}", "95 % over inputs", "inputs")
+    for point in summary.accuracies:
+        band = f"{point.low:.1%} to {point.high:.1%}"
+        table.add_row(f"{point.radius:.2f}", f"{point.accuracy:.1%}", band, f"{point.certified} of {point.n}")
+    console.print(table)
+    failed = f", {summary.failed} of them failed" if summary.failed else ""
+    console.print(
+        f"average certified radius {summary.average_radius:.4f}{_aside(words)}; "
+        f"abstained {summary.abstained} of {summary.n} ({summary.abstention_rate:.1%}){failed}"
+    )
+    for guarantee in summary.guarantees:
+        console.print(f"each radius {Guarantee(guarantee).sentence}")
+
+
+def _aside(words: str) -> str:
+    return f" ({words})" if words else ""
+
+
+def runs_json(runs: list[StoredRun]) -> list[dict[str, object]]:
+    """What `show_runs` shows, for programs; the comparison is with the first run."""
+    return [_run_json(run, runs[0] if number else None) for number, run in enumerate(runs)]
+
+
+def _run_json(run: StoredRun, first: StoredRun | None) -> dict[str, object]:
+    summary = summarise(frame(run)) if run.records else None
+    return {
+        "run": str(run.path),
+        "hash": spec_hash(run.spec),
+        "spec": run.spec.model_dump(mode="json"),
+        "inputs": len(run.spec.index_list),
+        "done": len(run.records),
+        "torn": run.torn,
+        "summary": None if summary is None else _summary_json(summary),
+        "against_first": None if first is None else _comparison_json(compare(frame(first), frame(run))),
+    }
+
+
+def _summary_json(summary: Summary) -> dict[str, object]:
+    return {
+        "certified_accuracy": [
+            {"radius": point.radius, "accuracy": point.accuracy, "low": point.low, "high": point.high}
+            for point in summary.accuracies
+        ],
+        "average_radius": summary.average_radius,
+        "abstained": summary.abstained,
+        "failed": summary.failed,
+        "guarantees": list(summary.guarantees),
+    }
+
+
+def _comparison_json(found: Comparison) -> dict[str, object]:
+    return {
+        "inputs": found.n,
+        "larger": found.larger,
+        "smaller": found.smaller,
+        "mean_difference": found.mean_difference,
+        "p_value": found.p_value,
+    }

@@ -1,0 +1,92 @@
+"""Certify from Python: data in, a run out. The command, the demo, the experiments and the benchmarks use the same loop.
+
+May not import the command or the experiments.
+"""
+
+import functools
+import warnings
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from torch import nn
+
+from doublebubble.config import CertifyConfig
+from doublebubble.errors import DoubleBubbleWarning
+from doublebubble.facade.job import Indices, make_job
+from doublebubble.facade.loop import Place, perform, prepare
+from doublebubble.facade.progress import certifying_progress
+from doublebubble.facade.run import Run, open_run
+from doublebubble.facade.sources import UNIT, Data
+from doublebubble.program import Program
+
+__all__ = ["Run", "certify", "open_run"]
+
+
+def certify(
+    model: nn.Module,
+    data: Data,
+    sigma: float,
+    *,
+    out: str | Path | None = None,
+    indices: Indices = ":",
+    domain: tuple[float, float] | None = UNIT,
+    num_classes: int | None = None,
+    batch_size: int = 256,
+    device: str | None = None,
+    program: Program | str | None = None,
+    simultaneous: bool = False,
+    centres: bool = True,
+    engine: str = "local",
+    workers: int = 1,
+    address: str | None = None,
+    gpus_per_worker: float = 0.0,
+    data_dir: Path | None = None,
+    quiet: bool = False,
+    **settings: Any,
+) -> Run:
+    """Certify inputs: under protocol `sound` each radius holds with probability at least 1 - alpha over its draws.
+
+    `data` is a pair (inputs, labels) of tensors or arrays, inputs alone, a torch Dataset or DataLoader, or the name or
+    the folder of a data set. An input's index is its position there, also in a loader that shuffles. `settings` are
+    those of CertifyConfig: n, n0, alpha, protocol, methods, gradient, seed and so on. The number of classes is
+    `num_classes`, else the data set's own, else the number of logits that the model gives.
+
+    With `out` the run lies in that folder, and the same call again resumes it, with further `indices` enlarges it.
+    Without, it lives in memory. Ctrl-C ends it early: the run that is returned holds what is done, says that it was
+    `interrupted`, and a warning says so too; press it again to stop what comes after.
+
+    >>> import torch, doublebubble as db
+    >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
+    >>> run = db.certify(model, torch.rand(3, 1, 2, 2), sigma=0.5, n=100, n0=10, quiet=True)
+    >>> len(run.certificates)
+    3
+    """
+    if isinstance(settings.get("methods"), str):
+        settings["methods"] = tuple(settings["methods"].replace(",", " ").split())
+    folder = None if out is None else Path(out)
+    job = make_job(
+        model,
+        data,
+        sigma,
+        CertifyConfig(**settings),
+        indices=indices,
+        domain=domain,
+        num_classes=num_classes,
+        batch_size=batch_size,
+        device=device,
+        program=Program.named(program) if isinstance(program, str) else program,
+        simultaneous=simultaneous,
+        centres=centres,
+        data_dir=data_dir,
+    )
+    store, chosen = prepare(job, folder, Place(engine, workers, address, gpus_per_worker))
+    watching = functools.partial(certifying_progress, Console(soft_wrap=True, highlight=False), quiet=quiet)
+    try:
+        perform(job, store, watching, chosen)
+    except KeyboardInterrupt:
+        again = "" if folder is None else "; the same call resumes it"
+        message = f"interrupted: the run holds {len(store.records)} of {len(job.spec.index_list)} inputs{again}"
+        warnings.warn(message, DoubleBubbleWarning, stacklevel=2)
+        return Run.of(store.run(), interrupted=True)
+    return Run.of(store.run())

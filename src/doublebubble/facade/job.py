@@ -1,0 +1,163 @@
+"""A certification put together: the recipe for the workers, the specification, and the inputs still to do."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from doublebubble.config import CertifyConfig
+from doublebubble.data import Dataset
+from doublebubble.engines.base import Recipe, in_groups
+from doublebubble.errors import InputError, ModelError, RunError, SettingError
+from doublebubble.facade.sources import UNIT, Data, Source, source_of
+from doublebubble.models.first_look import check_logits, first_look, output_size
+from doublebubble.program import Program
+from doublebubble.runs.digests import data_digest, device_kind, model_digest, software_versions
+from doublebubble.runs.indices import format_indices, parse_indices
+from doublebubble.runs.memory import Store
+from doublebubble.runs.probe import probe
+from doublebubble.runs.spec import RunSpec
+from doublebubble.smoothing import Input
+
+_LOOK_AT = 64
+Indices = str | slice | Sequence[int] | np.ndarray
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to certify and how; equal jobs have equal specifications."""
+
+    recipe: Recipe
+    spec: RunSpec
+    source: Source
+
+    def groups(self, store: Store) -> Iterator[list[Input]]:
+        """The inputs asked for that have no record yet, in groups that share micro-batches."""
+        done = {record.index for record in store.records}
+        left = (self._task(index) for index in self.spec.index_list if index not in done)
+        return in_groups(left, self.recipe.group_size)
+
+    def look_first(self) -> tuple[str, ...]:
+        """Run the model on a few inputs before any real work: an error if it does not fit, sentences if it seems wrong.
+
+        Without labels, or in less than float32, only whether the model can be run is seen.
+        """
+        model, size = self.recipe.model, len(self.source)
+        tasks = [self._task(index) for index in range(0, size, max(1, size // _LOOK_AT))][:_LOOK_AT]
+        inputs = as_model_takes(model, [task.x for task in tasks])
+        labels = [task.label for task in tasks if task.label is not None]
+        if len(labels) < len(tasks) or inputs.dtype not in (torch.float32, torch.float64):
+            check_logits(model, inputs[:2], self.recipe.num_classes)
+            return ()
+        return first_look(model, inputs, torch.tensor(labels), self.recipe.sigma, self.recipe.num_classes).warnings
+
+    def _task(self, index: int) -> Input:
+        task, classes = self.source.task(index), self.recipe.num_classes
+        if task.label is not None and not 0 <= task.label < classes:
+            raise InputError(f"input {index}: expected a label from 0 to {classes - 1}, got {task.label}")
+        return task
+
+
+def as_model_takes(model: nn.Module, xs: Sequence[Tensor]) -> Tensor:
+    """Inputs as one batch in the type and on the device of the model's parameters."""
+    shapes = sorted({tuple(x.shape) for x in xs})
+    if len(shapes) > 1:
+        raise InputError(f"data: expected inputs of one shape, got {shapes[0]} and {shapes[1]}")
+    parameter = next(model.parameters(), torch.empty(0))
+    return torch.stack(list(xs)).to(parameter.device, parameter.dtype)
+
+
+def make_job(
+    model: nn.Module,
+    data: Data,
+    sigma: float,
+    config: CertifyConfig,
+    *,
+    indices: Indices = ":",
+    domain: tuple[float, float] | None = UNIT,
+    num_classes: int | None = None,
+    batch_size: int = 256,
+    device: str | None = None,
+    program: Program | None = None,
+    simultaneous: bool = False,
+    centres: bool = True,
+    data_dir: Path | None = None,
+) -> Job:
+    """The job of certifying inputs.
+
+    The number of classes is the one given, else the data set's own, else the number of logits that the model gives;
+    labels must lie below it. The device is the model's own unless another is given. `simultaneous` divides alpha by the
+    size of the data, whichever inputs are asked for: then with probability at least 1 - alpha all certificates are
+    right at once, also when shards are merged later.
+    """
+    if not isinstance(model, nn.Module):
+        raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
+    if any(module.training for module in model.modules()):
+        raise ModelError("expected a model in evaluation mode, this one is in training mode: call model.eval()")
+    source = source_of(data, domain, data_dir)
+    if not len(source):
+        raise SettingError("data: expected at least one input, got none")
+    if simultaneous and config.protocol != "sound":
+        raise SettingError("simultaneous: protocol paper has no level that could hold for all inputs at once")
+    if simultaneous:
+        config = config.model_copy(update={"alpha": config.alpha / len(source)})
+    x = source.task(0).x
+    device = device or str(next(model.parameters(), torch.empty(0)).device)
+    recipe = Recipe(
+        model=model,
+        sigma=sigma,
+        num_classes=num_classes or source.num_classes or output_size(model, as_model_takes(model, [x])),
+        input_shape=tuple(x.shape),
+        domain=source.domain,
+        batch_size=batch_size,
+        config=config,
+        program=program or Program(),
+        device=device,
+    )
+    spec = RunSpec(
+        model_digest=model_digest(model),
+        dataset=source.name,
+        split=source.split,
+        data_digest=source.digest(),
+        size=len(source),
+        indices=format_indices(parse_indices(_text(indices, len(source)), len(source))),
+        sigma=sigma,
+        num_classes=recipe.num_classes,
+        shape=recipe.input_shape,
+        domain=recipe.domain,
+        batch_size=batch_size,
+        program=recipe.program.name,
+        device=device_kind(torch.device(device)),
+        config=config,
+        simultaneous=len(source) if simultaneous else None,
+        centres=centres,
+        versions=software_versions(),
+        probe=probe(model.to(device), recipe.input_shape, batch_size),
+    )
+    return Job(recipe, spec, source)
+
+
+def _text(indices: Indices, size: int) -> str:
+    if isinstance(indices, str):
+        return indices
+    chosen = range(*indices.indices(size)) if isinstance(indices, slice) else [int(index) for index in indices]
+    return ",".join(map(str, chosen))
+
+
+def check_origin(spec: RunSpec, model: nn.Module, data: Dataset) -> None:
+    """An error that names both digests unless these are the data and the model that the run was made with."""
+    digests = {
+        "other data": (spec.data_digest, data_digest(data.pixels, data.labels)),
+        "another model": (spec.model_digest, model_digest(model)),
+    }
+    for what, (wanted, got) in digests.items():
+        if got != wanted:
+            raise RunError(f"the run was made with {what}: expected digest {wanted[:12]}, got {got[:12]}")
+    where = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    if spec.probe is None or spec.device != device_kind(where):
+        return  # logits of two kinds of device differ by more than threads change
+    if not spec.probe.agrees(probe(model, spec.shape, spec.batch_size)):
+        raise RunError("the run was made with another model: this one gives other logits for the same fixed inputs")

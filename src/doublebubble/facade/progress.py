@@ -1,0 +1,105 @@
+"""How far is a certification? A live bar on a terminal and in a notebook, plain lines elsewhere."""
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from doublebubble.report.facts import guarantee_of
+from doublebubble.runs.record import Record
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+Watcher = Callable[[Record], None]
+
+
+class _Tally:
+    """Counts what the progress display tells: records, correct ones, the sum of their radii, and how fast they come.
+
+    Records come in bursts, a group at a time, so the rate is that since the start and not that of the last moments.
+    """
+
+    def __init__(self, earlier: list[Record], total: int) -> None:
+        self.total, self.done, self.certified, self.failed, self._sum = total, 0, 0, 0, 0.0
+        self._mark = ""
+        for record in earlier:
+            self.add(record)
+        self._before, self.began = self.done, time.monotonic()
+
+    def add(self, record: Record) -> None:
+        self.done += 1
+        self.failed += record.status == "failed"
+        self._mark = self._mark if record.status == "failed" else guarantee_of(record).mark
+        if record.correct:
+            self.certified += 1
+            self._sum += record.radius
+
+    def pace(self) -> str:
+        if self.done == self._before:
+            return ""
+        rate = (self.done - self._before) / max(1e-9, time.monotonic() - self.began)
+        left = timedelta(seconds=round((self.total - self.done) / rate))
+        return f"{f'{rate:.1f}/s' if rate >= 1 else f'{60 * rate:.1f}/min'}, {left} left"
+
+    def text(self) -> str:
+        accuracy = self.certified / self.done if self.done else 0.0
+        failed = f", {self.failed} failed" if self.failed else ""
+        average = self._sum / max(1, self.done)
+        beside = f" ({self._mark})" if self._mark else ""
+        return f"certified accuracy {accuracy:.1%}, average radius {average:.3f}{beside}{failed}"
+
+
+@contextmanager
+def certifying_progress(console: Console, earlier: list[Record], total: int, quiet: bool) -> Iterator[Watcher]:
+    """A watcher that shows a live bar on a terminal, a line now and then elsewhere, or nothing."""
+    tally = _Tally(earlier, total)
+    if quiet:
+        yield tally.add
+    elif console.is_terminal or _in_notebook(console):
+        with _bar(console) as progress:
+            task = progress.add_task("certifying", total=total, completed=tally.done, pace="", tally=tally.text())
+
+            def watch(record: Record) -> None:
+                tally.add(record)
+                progress.update(task, completed=tally.done, pace=tally.pace(), tally=tally.text())
+
+            yield watch
+    else:
+        yield _Lines(console, tally).watch
+
+
+def _in_notebook(console: Console) -> bool:
+    """Whether a notebook can show a live bar; without ipywidgets it gets plain lines."""
+    return console.is_jupyter and importlib.util.find_spec("ipywidgets") is not None
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[pace]}"),
+        TextColumn("{task.fields[tally]}"),
+        console=console,
+    )
+
+
+class _Lines:
+    """A plain line at the first record, at the last, and every few seconds between."""
+
+    def __init__(self, console: Console, tally: _Tally) -> None:
+        self._console, self._tally, self._last = console, tally, tally.began - _SECONDS_BETWEEN_LINES
+
+    def watch(self, record: Record) -> None:
+        tally = self._tally
+        tally.add(record)
+        now = time.monotonic()
+        if now - self._last < _SECONDS_BETWEEN_LINES and tally.done < tally.total:
+            return
+        self._last = now
+        self._console.print(f"{tally.done}/{tally.total} inputs, {tally.pace()}, {tally.text()}")

@@ -1,0 +1,111 @@
+"""A run as people use it: a table, certificates, numbers, a figure, a page, whether it lies on disk or in memory."""
+
+import html
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from doublebubble.certificate import Certificate
+from doublebubble.errors import RunError
+from doublebubble.facade.thumbnails import looks_of
+from doublebubble.report.facts import guarantees, level, mark, protocol_name
+from doublebubble.runs import statistics
+from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.store import StoredRun, read_run
+from doublebubble.runs.tables import frame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_RADII = (0.0, 0.25, 0.5, 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Run(StoredRun):
+    """What a certification gave: one record for each input, and what follows from them.
+
+    `interrupted` says that Ctrl-C ended it early; `missing` names the inputs that it still lacks.
+    """
+
+    interrupted: bool = False
+
+    @classmethod
+    def of(cls, run: StoredRun, interrupted: bool = False) -> "Run":
+        """What was stored, with all that can be asked of it."""
+        return cls(run.path, run.spec, run.records, run.torn, run.kept, interrupted)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A table with one row per input, as `load_run` gives it."""
+        return frame(self)
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """The certificates of all inputs that did not fail, by rising index; their radii are those of the records."""
+        if not isinstance(self.spec, RunSpec):
+            raise RunError(f"{self.path}: was imported, and imported runs hold no certificates")
+        kept = sorted((record for record in self.records if record.status != "failed"), key=lambda r: r.index)
+        return tuple(record.certificate(self.spec, self.centres(record)) for record in kept)
+
+    def certified_accuracy(self, radius: float) -> float:
+        """The fraction of inputs that are predicted correctly with at least this radius; every input counts."""
+        return statistics.certified_accuracy(self.frame, (radius,))[0].accuracy
+
+    @property
+    def average_radius(self) -> float:
+        """The average certified radius: every input counts, those not predicted correctly with 0."""
+        return statistics.average_radius(self.frame)
+
+    def plot(self, title: str | None = None) -> "Figure":
+        """The certified accuracy over the radius, one curve for each method, as a matplotlib figure."""
+        from doublebubble.report.plots import run_figure
+
+        return run_figure(self, self._name if title is None else title)
+
+    def report(self, path: str | Path, data_dir: Path | None = None) -> Path:
+        """Write the page: one file that opens in any browser and asks the network for nothing."""
+        from doublebubble.report.page import write_page
+
+        looks, _ = looks_of([self], data_dir)
+        write_page([self], Path(path), looks)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        first, *rest = (html.escape(line.strip()) for line in self._lines())
+        return f"<div><strong>{first}</strong><br>{'<br>'.join(rest)}</div>"
+
+    @property
+    def _name(self) -> str:
+        return f"{self.spec.dataset}, sigma {self.spec.sigma:g}" if isinstance(self.spec, RunSpec) else str(self.path)
+
+    def _lines(self) -> list[str]:
+        spec = self.spec
+        ended = ", interrupted" if self.interrupted else ""
+        lines = [f"Run {self.path}: {len(self.records)} of {len(spec.index_list)} inputs{ended}"]
+        if isinstance(spec, RunSpec):
+            protocol = protocol_name(spec.config.protocol)
+            lines.append(f"  {self._name}, n {spec.config.n}, protocol {protocol}, alpha {level(spec)}")
+        if not self.records:
+            return [*lines, "  no record yet"]
+        table = self.frame
+        failed = f", {(table['status'] == 'failed').sum()} failed" if (table["status"] == "failed").any() else ""
+        abstained = f"abstained {(table['prediction'] < 0).sum()} of {len(table)}{failed}"
+        beside = f" ({mark(self)})" if mark(self) else ""
+        if table["label"].isna().any():
+            lines.append(f"  mean radius of all inputs {table['radius'].mean():.4f}{beside}; {abstained}; no labels")
+        else:
+            points = ", ".join(f"{self.certified_accuracy(radius):.1%} at {radius:g}" for radius in _RADII)
+            lines.append(
+                f"  certified accuracy {points}; average radius {self.average_radius:.4f}{beside}; {abstained}"
+            )
+        return [*lines, *(f"  each radius {guarantee.sentence}" for guarantee in guarantees(self))]
+
+
+def open_run(path: str | Path) -> Run:
+    """The run in a folder, as it is now, also while another process is writing it."""
+    return Run.of(read_run(Path(path)))
