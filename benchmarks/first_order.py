@@ -7,14 +7,14 @@ import functools
 
 import numpy as np
 import torch
+from doublebubble.bounds.forecast import Forecast
+from doublebubble.protocols.ball import certified_ball
 
 from benchmarks.rows import Row, best_seconds
 from benchmarks.subjects import subject
 from doublebubble import SmoothedClassifier
 from doublebubble.bounds import ClassPlan, Partition, RivalGuess, predict_first_order
-from doublebubble.bounds.forecast import Forecast
 from doublebubble.program import fastest_program
-from doublebubble.protocols.ball import certified_ball
 from doublebubble.search.plan import CENTRE, BallPlan, GradientPlan
 from doublebubble.streams import Stream
 from doublebubble.tally import Accumulator, Request, Tally

@@ -27,13 +27,9 @@ from benchmarks.gains_table import measured, spec_of, table
 from doublebubble.data import Dataset, load_dataset
 from doublebubble.models import load_model
 from doublebubble.program import fastest_program
-from doublebubble.types import Method, Protocol
+from doublebubble.types import Protocol
 
 RESULTS = Path(__file__).parent / "results"
-METHODS: dict[Protocol, tuple[Method, ...]] = {
-    "sound": ("cohen", "single", "boundary", "double", "first_order", "dipole"),
-    "paper": ("cohen", "single", "boundary", "double"),
-}
 
 
 def by_stride(size: int) -> Iterator[int]:
@@ -102,7 +98,7 @@ def main() -> None:
         "gradient": asked.gradient,
         "program": _program(model, data.inputs(torch.tensor([0])), out) if asked.fast else None,
     }
-    methods = asked.methods or METHODS[asked.protocol]
+    methods = asked.methods or "all"
     run, taken = certified(model, data, order, asked.correct, out=out, n=asked.n, methods=methods, **shared)
     equal = None
     if asked.equal:

@@ -8,7 +8,7 @@ from collections import Counter
 
 import torch
 
-from doublebubble import SmoothedClassifier
+from doublebubble import SmoothedClassifier, registry
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.certificate import Status
 from doublebubble.config import CertifyConfig
@@ -16,7 +16,7 @@ from doublebubble.protocols.paper import certify
 from doublebubble.types import GradientKind, Method
 from tests.digits import digits, digits_model
 
-METHODS: tuple[Method, ...] = ("cohen", "single", "boundary", "double")
+METHODS: tuple[Method, ...] = registry.names("paper")
 KINDS: tuple[GradientKind, ...] = ("approximate", "full")
 N = 1000
 

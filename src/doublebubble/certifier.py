@@ -70,10 +70,8 @@ class Certifier:
             raise InputError(f"expected as many indices and labels as inputs, got {got}")
         if indices is None:
             return self.certify_inputs([Input.named_by_bytes(x, _whole(k)) for x, k in zip(xs, known, strict=True)])
-        inputs = [
-            Input(operator.index(index), as_tensor(x, None), _whole(label))
-            for index, x, label in zip(indices, xs, known, strict=True)
-        ]
+        named = zip(map(operator.index, indices), xs, map(_whole, known), strict=True)
+        inputs = [Input(index, as_tensor(x, index), label) for index, x, label in named]
         if len({given.index for given in inputs}) != len(inputs):
             raise InputError("expected distinct indices: an index names an input's randomness")
         return self.certify_inputs(inputs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from doublebubble import registry
 from doublebubble.cli.model_options import (
     DEVICE_HELP,
     MODEL_HELP,
@@ -31,9 +32,16 @@ again resumes it, and the records are those of an uninterrupted run.
 Example: [bold]doublebubble certify --model digits-0.5 --dataset digits --sigma 0.5 --indices 0:5 --out run[/bold]
 """
 
-METHODS_HELP = "Of cohen, single, boundary, double, first_order, dipole."  # to be asked of the registry of methods
+METHODS_HELP = f"auto: the best, chosen per input; all: each of them; or some of {', '.join(registry.names())}."
 _LEVEL = "How surely"
 _ENGINE = "Where it runs"
+
+
+def complete_methods(incomplete: str) -> list[str]:
+    """The methods that go on what was typed so far, after the last comma."""
+    before, comma, begun = incomplete.rpartition(",")
+    known = (*registry.names(), *(() if comma else (registry.AUTO, "all")))
+    return [f"{before}{comma}{name}" for name in known if name.startswith(begun)]
 
 
 def certify(
@@ -46,7 +54,7 @@ def certify(
     ] = ":",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
-    methods: Annotated[str, typer.Option(help=METHODS_HELP)] = "cohen",
+    methods: Annotated[str, typer.Option(help=METHODS_HELP, autocompletion=complete_methods)] = registry.AUTO,
     gradient: Annotated[str, typer.Option(help="full, or approximate for models without gradients.")] = "full",
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
     n: Annotated[int, typer.Option(help="Draws that certify one input.", rich_help_panel=_LEVEL)] = 10_000,

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from doublebubble.types import Method
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -25,7 +23,6 @@ Needs no data and no network. The second time it finds the model and the certifi
 Example: [bold]doublebubble demo --out demo-out[/bold]
 """
 
-_METHODS: tuple[Method, ...] = ("cohen", "boundary", "first_order")
 _RESOLUTION, _DRAWS = 33, 256  # of the pictures
 
 
@@ -43,12 +40,12 @@ def demo(
     folder = out / f"sigma-{sigma:g}"
     console.print(f"1. training a small network on scikit-learn's digits under noise of sigma {sigma:g}")
     model = _trained(console, sigma, folder / "model")
-    config = CertifyConfig(n=10_000, n0=500, methods=_METHODS)
+    config = CertifyConfig(n=10_000, n0=500, methods=("all",))
     data = load_dataset("digits", "test")
     job = make_job(model, data, sigma, config, indices=f"0:{inputs}")
     console.print(
         f"2. certifying {inputs} test digits: {config.n:,} draws for each method, alpha {config.alpha:g}, "
-        f"methods {' '.join(_METHODS)}"
+        f"methods {' '.join(config.methods)}"
     )
     run = _certified(console, job, folder / f"run-{inputs}")
     _explain(console, run, job)

@@ -4,13 +4,14 @@ For every data set, at two sigmas: Cohen's radius, and the largest radius under 
 then every method by itself. `sound` shows, in place of the largest, the plan that was fixed before the draws.
 """
 
+from doublebubble import registry
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Panel
 from doublebubble.report.measures import REPORTED
 from doublebubble.report.plots import ACCURACY, method_lines
 from doublebubble.report.tables import panel_table, share
 from doublebubble.reproduce.curves import average_table, best_panel, furthest, gather
-from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory
+from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.runs.statistics import RADII
 from doublebubble.runs.store import StoredRun
@@ -35,7 +36,7 @@ def run(lab: Laboratory) -> Results:
         figures.append(Figure(f"certified-accuracy-{study.dataset}", title, (best[-1],), ACCURACY, caption))
         rows = []
         for protocol, tables in found.frames.items():
-            methods = METHODS[protocol] if protocol == "paper" else (*METHODS[protocol], REPORTED)
+            methods = registry.names(protocol) if protocol == "paper" else (*registry.names(protocol), REPORTED)
             rows.append(
                 tuple(
                     Panel(

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from doublebubble import registry
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Line, Panel
 from doublebubble.report.measures import REPORTED, mean_radius, method_view
 from doublebubble.report.plots import Series, accuracy_line, reach, spoken
 from doublebubble.report.tables import EMPTY, Table
-from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory, Wanted
+from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory, Wanted
 from doublebubble.reproduce.results import captioned
 from doublebubble.reproduce.scales import Study
 from doublebubble.runs.spec import RunSpec
@@ -52,7 +53,7 @@ def gather(lab: Laboratory, study: Study, sigmas: Sequence[float], training: Tra
 def furthest(*found: Gathered) -> float:
     """How far the axis of radii goes that all panels of a figure share: far enough for every method of every run."""
     return max(
-        reach(frames.values(), (*METHODS[protocol], REPORTED))
+        reach(frames.values(), (*registry.names(protocol), REPORTED))
         for gathered in found
         for protocol, frames in gathered.frames.items()
     )
@@ -89,7 +90,7 @@ def average_table(runs: Sequence[StoredRun], first: Mapping[str, str] | None = N
     for run in runs:
         assert isinstance(run.spec, RunSpec)
         spec, table = run.spec, frame(run)
-        for method in (*METHODS[spec.config.protocol], REPORTED):
+        for method in (*registry.names(spec.config.protocol), REPORTED):
             published = mean_radius(table, method)
             cells = [spec.dataset, f"{spec.sigma:g}", spec.config.gradient, spoken(method)]
             cells += [EMPTY if published is None else f"{published.value:.4f}"]

@@ -3,6 +3,7 @@
 The median over inputs whose Cohen radius is within 0.075 of r, for each method and gradient, at two sigmas.
 """
 
+from doublebubble import registry
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Line, Panel
 from doublebubble.report.measures import REPORTED
@@ -49,11 +50,12 @@ def run(lab: Laboratory) -> Results:
 
 
 def compared(protocol: Protocol, gradient: str) -> tuple[str, ...]:
-    """What is set against Cohen: the publication's three, and under `sound` also what the gradient's kind leaves alone.
+    """What is set against Cohen: the methods that the gradient's kind steers, and under `sound` also the others.
 
-    Those last are shown once, beside full gradients.
+    Those are shown once, beside full gradients.
     """
-    published = ("single", "boundary", "double")
-    if protocol == "paper":
-        return published
-    return (*published, "first_order", "dipole", REPORTED) if gradient == "full" else published
+    cards = [card for card in registry.cards(protocol) if card.name != "cohen"]
+    steered = tuple(card.name for card in cards if card.steered)
+    if protocol == "paper" or gradient != "full":
+        return steered
+    return (*steered, *(card.name for card in cards if not card.steered), REPORTED)

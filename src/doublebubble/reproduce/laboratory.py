@@ -13,6 +13,7 @@ from typing import Protocol
 
 from torch import nn
 
+from doublebubble import registry
 from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.data import Dataset, Split, load_dataset
 from doublebubble.errors import CheckpointError, DataError
@@ -33,10 +34,6 @@ from doublebubble.training.settings import TrainMethod, read_settings
 from doublebubble.types import GradientKind, Method
 from doublebubble.types import Protocol as Procedure
 
-METHODS: dict[Procedure, tuple[Method, ...]] = {
-    "paper": ("cohen", "single", "boundary", "double"),
-    "sound": ("cohen", "single", "boundary", "double", "first_order", "dipole"),
-}
 GRADIENTS: tuple[GradientKind, ...] = ("approximate", "full")
 PUBLISHED_STEP = PaperSearch().first_step
 
@@ -160,7 +157,7 @@ class Laboratory:
             n0=min(500, n),
             alpha=self.scale.alpha,
             protocol=wanted.protocol,
-            methods=METHODS[wanted.protocol] if wanted.methods is None else wanted.methods,
+            methods=registry.names(wanted.protocol) if wanted.methods is None else wanted.methods,
             gradient=wanted.gradient,
             paper=PaperSearch(first_step=wanted.first_step),
         )

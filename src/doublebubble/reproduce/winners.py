@@ -4,12 +4,13 @@ The proportion of correctly predicted inputs for which each method has the large
 that Cohen has those on which nothing improves.
 """
 
+from doublebubble import registry
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import Panel
 from doublebubble.report.plots import WINNERS, winner_lines
 from doublebubble.report.tables import panel_table, share
 from doublebubble.reproduce.curves import gather
-from doublebubble.reproduce.laboratory import GRADIENTS, METHODS, Laboratory
+from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 
 SOURCE = (
@@ -33,7 +34,9 @@ def run(lab: Laboratory) -> Results:
                 tuple(
                     Panel(
                         f"{gradient} gradient\nprotocol {protocol_name(protocol)}",
-                        winner_lines({sigma: frames[sigma, gradient] for sigma in study.sigmas}, METHODS[protocol]),
+                        winner_lines(
+                            {sigma: frames[sigma, gradient] for sigma in study.sigmas}, registry.names(protocol)
+                        ),
                     )
                     for gradient in GRADIENTS
                 )
