@@ -115,13 +115,14 @@ def save_model(folder: Path, model: Normalised, card: ModelCard) -> None:
     write_atomically(folder / CARD, card.model_dump_json(indent=2).encode())
 
 
-def load_model(folder: Path) -> tuple[Normalised, ModelCard]:
+def load_model(folder: str | Path) -> tuple[Normalised, ModelCard]:
     """The model of a folder that `save_model` wrote, in evaluation mode, and its card."""
-    path = folder / CARD
+    path = Path(folder) / CARD
     try:
         card = ModelCard.model_validate(json.loads(path.read_text()))
     except (OSError, ValidationError, ValueError) as error:
         raise CheckpointError(f"{path}: expected the card of a trained model ({error})") from error
     model = build(card.arch, card.shape, len(card.classes), card.mean, card.std)
-    load_weights(model, read_tensors(folder / WEIGHTS), folder / WEIGHTS)
+    weights = Path(folder) / WEIGHTS
+    load_weights(model, read_tensors(weights), weights)
     return model.eval(), card
