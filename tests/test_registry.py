@@ -81,7 +81,7 @@ def test_a_method_in_one_file_is_found_everywhere(toy: None, tmp_path: Path) -> 
     assert (run.frame["radius_toy"] > 0).any()
     (line,) = method_lines(run.frame, ["toy"], 2.0)
     assert (line.label, line.colour, line.marker) == ("toy method", "#123456", "*")
-    page = page_text([read_run(tmp_path / "run")])
+    page = page_text([read_run(tmp_path / "run")], {})
     assert "toy method" in page
     assert "#123456" in page
     record = json.loads((tmp_path / "run" / "records.jsonl").read_text().splitlines()[0])

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 
 from doublebubble import CertifyConfig
 from doublebubble.certificate import Certificate
-from doublebubble.engines.base import Failure, Outcome, Recipe, Task, certify_group, execute, in_groups
+from doublebubble.engines.base import Failure, Outcome, Recipe, certify_group, execute, in_groups
+from doublebubble.smoothing import Input
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError, ModelError, RunError
 from doublebubble.runs.record import Record
@@ -23,18 +24,16 @@ class FakeCertifier:
         self.error = error or InputError("expected finite values")
         self.calls: list[tuple[int, ...]] = []
 
-    def certify_many(
-        self, xs: Sequence[Tensor], indices: Sequence[int], labels: Sequence[int | None] | None = None
-    ) -> list[Certificate]:
+    def certify_inputs(self, inputs: Sequence[Input]) -> list[Certificate]:
+        indices = [given.index for given in inputs]
         self.calls.append(tuple(indices))
         if self.poisoned & set(indices):
             raise self.error
-        assert labels is not None
-        return [certificate(index, label=label) for index, label in zip(indices, labels, strict=True)]
+        return [certificate(given.index, label=given.label) for given in inputs]
 
 
-def tasks(indices: Sequence[int]) -> list[Task]:
-    return [Task(index, torch.zeros(1), 1) for index in indices]
+def tasks(indices: Sequence[int]) -> list[Input]:
+    return [Input(index, torch.zeros(1), 1) for index in indices]
 
 
 def run(path: Path, certifier: FakeCertifier, indices: Sequence[int], size: int = 4) -> list[Record]:
@@ -123,7 +122,7 @@ def test_outcomes_are_written_before_the_next_group_is_begun(tmp_path: Path) -> 
     written: list[int] = []
 
     class Watching:
-        def outcomes(self, groups: Iterator[list[Task]]) -> Iterator[Outcome]:
+        def outcomes(self, groups: Iterator[list[Input]]) -> Iterator[Outcome]:
             for group in groups:
                 yield certificate(group[0].index)
                 written.append(len(read_run(tmp_path).records))

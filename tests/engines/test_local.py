@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from doublebubble.certificate import Certificate
-from doublebubble.engines.base import Failure, Task, in_groups
+from doublebubble.engines.base import Failure, in_groups
+from doublebubble.smoothing import Input
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError
 from tests.runs.samples import certificate
@@ -15,16 +16,15 @@ from tests.runs.samples import certificate
 class Refuses:
     """Certifies all inputs but one, and says so of the whole group."""
 
-    def certify_many(
-        self, xs: Sequence[Tensor], indices: Sequence[int], labels: Sequence[int | None] | None = None
-    ) -> list[Certificate]:
+    def certify_inputs(self, inputs: Sequence[Input]) -> list[Certificate]:
+        indices = [given.index for given in inputs]
         if 4 in indices:
             raise InputError("input 4: expected finite values")
         return [certificate(index) for index in indices]
 
 
-def tasks(count: int) -> Iterator[Task]:
-    return (Task(index, torch.zeros(1), 1) for index in range(count))
+def tasks(count: int) -> Iterator[Input]:
+    return (Input(index, torch.zeros(1), 1) for index in range(count))
 
 
 def test_outcomes_come_in_order_and_a_failure_spoils_nobody_else() -> None:
@@ -38,7 +38,7 @@ def test_outcomes_come_in_order_and_a_failure_spoils_nobody_else() -> None:
 def test_a_group_is_taken_only_when_the_one_before_is_done() -> None:
     taken: list[int] = []
 
-    def groups() -> Iterator[list[Task]]:
+    def groups() -> Iterator[list[Input]]:
         for group in in_groups(tasks(6), 2):
             taken.append(group[0].index)
             yield group

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from doublebubble import Certifier, CertifyConfig
 from doublebubble.certificate import Certificate
 from doublebubble.data import load_dataset
-from doublebubble.engines.base import Engine, Failure, Outcome, Recipe, Task, execute, in_groups
+from doublebubble.engines.base import Engine, Failure, Outcome, Recipe, execute, in_groups
+from doublebubble.smoothing import Input
 from doublebubble.engines.local import LocalEngine
 from doublebubble.engines.ray import RayEngine, _Worker
 from doublebubble.errors import InputError, RunError, SettingError
@@ -78,9 +79,8 @@ class Deadly:
     def __init__(self, marker: Path) -> None:
         self._marker = marker
 
-    def certify_many(
-        self, xs: Sequence[Tensor], indices: Sequence[int], labels: Sequence[int | None] | None = None
-    ) -> list[Certificate]:
+    def certify_inputs(self, inputs: Sequence[Input]) -> list[Certificate]:
+        indices = [given.index for given in inputs]
         if 5 in indices:
             os._exit(1)
         if 11 in indices and not self._marker.exists():
@@ -107,7 +107,7 @@ def test_lost_workers_are_replaced_and_only_what_kills_them_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("doublebubble.engines.ray.ATTEMPTS", 2)  # input 11 may die once while alone
-    groups = in_groups((Task(index, torch.zeros(1), 1) for index in range(16)), 3)
+    groups = in_groups((Input(index, torch.zeros(1), 1) for index in range(16)), 3)
     found: dict[int, Outcome] = {}
     for outcome in RayEngine(recipe(tmp_path / "marker"), CPU, workers=2).outcomes(groups):
         assert outcome.index not in found
@@ -156,7 +156,7 @@ def test_workers_that_must_wait_for_others_say_so(tmp_path: Path, monkeypatch: p
         monkeypatch.setattr("doublebubble.engines.ray.PATIENCE", 1.0)
         monkeypatch.setattr("doublebubble.engines.ray.warnings.warn", make_room)
         engine = RayEngine(recipe(tmp_path / "marker"), CPU, 2, cluster.address)
-        found = list(engine.outcomes(iter([[Task(0, torch.zeros(1), 1)]])))
+        found = list(engine.outcomes(iter([[Input(0, torch.zeros(1), 1)]])))
     finally:
         ray.shutdown()
         end: Callable[[], None] = cluster.shutdown

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doublebubble.bounds import AlphaBudget, ClassPlan, Partition, class_bounds, clopper_pearson
+from doublebubble.bounds import VotesRule, clopper_pearson, votes_bound
 from doublebubble.errors import InputError, SettingError
 from doublebubble.geometry import cohen_ceiling, cohen_radius
 
@@ -104,7 +104,5 @@ def test_no_counts_exceed_the_ceiling(n: int, alpha: float, failures: int) -> No
     ceiling = cohen_ceiling(n, alpha, 1.0)
     k = max(n - failures, 0)
     assert cohen_radius(clopper_pearson(k, n, alpha), None, 1.0) <= ceiling
-    for named in ((), (1,), (1, 2)):
-        plan = ClassPlan(Partition(0, named, 3), binary=False)
-        bounds = class_bounds(np.array([k, n - k, 0]), plan, AlphaBudget(alpha))
-        assert cohen_radius(bounds.lower_a, bounds.upper_other, 1.0) <= ceiling
+    for rule in (VotesRule(0, binary=True), VotesRule(0, binary=False)):
+        assert min(bound.radius for bound in votes_bound(np.array([k, n - k, 0]), rule, alpha, 1.0)) <= ceiling

@@ -15,7 +15,8 @@ from doublebubble.certificate import Certificate, Status
 from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.errors import InputError, ModelError, SettingError
 from doublebubble.geometry import cohen_radius, double_bubble_radius, published_boundary_radius
-from doublebubble.protocols.paper import certify
+from doublebubble.protocols import paper
+from doublebubble.smoothing import Input
 from doublebubble.types import GradientKind, Method
 from tests.digits import digits, digits_model
 
@@ -34,6 +35,12 @@ def half_space(domain: tuple[float, float] | None = None, sigma: float = 0.5) ->
 
 
 INSIDE = torch.tensor([0.7, 0.8, 0.3])  # class 1 of the half-space, 0.36 from its boundary
+
+
+def certify(
+    smoothed: SmoothedClassifier, config: CertifyConfig, x: Tensor, index: int, label: int | None
+) -> Certificate:
+    return paper.certify(smoothed, config, Input(index, x, label))
 
 
 @functools.cache

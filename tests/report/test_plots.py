@@ -140,7 +140,7 @@ def test_lines_hold_the_measures(rows: list[Row]) -> None:
     assert np.allclose(np.diff(centres), 0.075)
     for line, method in zip(plots.radius_lines(found, METHODS, "full", centres), METHODS, strict=True):
         assert line.points == improvement_by_radius(found, method, centres)
-        assert (line.colour, line.marker) == (plots.COLOURS[method], plots.MARKERS[method])
+        assert (line.colour, line.marker) == plots._looks(method)[1:3]
     shares = winners(found, METHODS)
     for line, method in zip(plots.winner_lines({1.0: found, 0.5: found}, METHODS), METHODS, strict=True):
         assert line.points == ({0.5: shares[method], 1.0: shares[method]} if shares else {})

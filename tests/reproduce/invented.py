@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from doublebubble import registry
 from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.data.registry import DATASETS
-from doublebubble.reproduce.laboratory import METHODS, Laboratory, Wanted
+from doublebubble.reproduce.laboratory import Laboratory, Wanted
 from doublebubble.runs.record import Record, RecordStatus
 from doublebubble.runs.store import RunStore, StoredRun, read_run
 from doublebubble.training import Observer, TrainSettings
@@ -47,7 +48,7 @@ def invent(path: Path, wanted: Wanted, alpha: float, always_wrong: bool) -> Stor
     """A run with records that look like real ones: some wrong, some abstained, gains that depend on the method."""
     rng = np.random.default_rng(sum(wanted.name.encode()))
     study = wanted.study
-    methods = METHODS[wanted.protocol] if wanted.methods is None else wanted.methods
+    methods = registry.names(wanted.protocol) if wanted.methods is None else wanted.methods
     config = CertifyConfig(
         n=study.n,
         alpha=alpha,

@@ -115,18 +115,19 @@ def save_model(folder: Path, model: Normalised, card: ModelCard) -> None:
     write_atomically(folder / CARD, card.model_dump_json(indent=2).encode())
 
 
-def read_card(folder: Path) -> ModelCard:
+def read_card(folder: str | Path) -> ModelCard:
     """The card of a folder that `save_model` wrote."""
-    path = folder / CARD
+    path = Path(folder) / CARD
     try:
         return ModelCard.model_validate(json.loads(path.read_text()))
     except (OSError, ValidationError, ValueError) as error:
         raise CheckpointError(f"{path}: expected the card of a trained model ({error})") from error
 
 
-def load_model(folder: Path) -> tuple[Normalised, ModelCard]:
+def load_model(folder: str | Path) -> tuple[Normalised, ModelCard]:
     """The model of a folder that `save_model` wrote, in evaluation mode, and its card."""
     card = read_card(folder)
     model = build(card.arch, card.shape, len(card.classes), card.mean, card.std)
-    load_weights(model, read_tensors(folder / WEIGHTS), folder / WEIGHTS)
+    weights = Path(folder) / WEIGHTS
+    load_weights(model, read_tensors(weights), weights)
     return model.eval(), card

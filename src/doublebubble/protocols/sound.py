@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from doublebubble import registry
-from doublebubble.bounds import AlphaBudget
+from doublebubble.bounds import AlphaBudget, RivalBound
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import certified_radius
@@ -127,7 +127,6 @@ def certified_ball(plan: BallPlan, tally: Tally, alpha: float, sigma: float) -> 
     draws. A radius of 0 claims nothing.
     """
     found = plan.statistic.finding(tally, alpha, sigma)
-    rules = [{**bound._asdict(), "numbers": dict(bound.numbers)} for bound in found.bounds]
     return Ball(
         centre=None if plan.at_input else plan.centre.detach().cpu().double().numpy(),
         radius=max(0.0, found.radius) if math.isfinite(found.radius) else 0.0,
@@ -135,9 +134,24 @@ def certified_ball(plan: BallPlan, tally: Tally, alpha: float, sigma: float) -> 
         alpha=alpha,
         counts=tally.counts,
         statistic=plan.statistic.name,
-        evidence={"top": plan.statistic.top, "rules": rules, **found.evidence},
+        evidence={
+            "top": plan.statistic.top,
+            "rules": [_rule(bound) for bound in found.bounds],
+            **found.evidence,
+        },
         vectors=found.vectors,
     )
+
+
+def _rule(bound: RivalBound) -> dict[str, object]:
+    """One bound as JSON takes it; nothing below 0 is claimed."""
+    return {
+        "rule": bound.rule,
+        "rivals": None if bound.rivals is None else list(bound.rivals),
+        "alphas": list(bound.alphas),
+        "radius": max(0.0, bound.radius),
+        "numbers": dict(bound.numbers),
+    }
 
 
 def _certificate(

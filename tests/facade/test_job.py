@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from doublebubble.engines.job import check_origin, make_job
 from torch import Tensor, nn
 
 from doublebubble.config import CertifyConfig
 from doublebubble.data import load_dataset
 from doublebubble.errors import RunError, SettingError
+from doublebubble.facade.job import check_origin, make_job
 from doublebubble.runs.store import RunStore
 from tests.engines.centroids import make
 from tests.runs.samples import certificate
