@@ -21,7 +21,7 @@ def run() -> Run:
     """Four inputs: radius 0.4, radius 0.8, wrong, failed."""
     store = MemoryStore(spec("0:5"))
     with store:
-        store.append(certificate(0, radius=0.4, centres=1))
+        store.append(certificate(0, radius=0.4, centres=2))
         store.append(certificate(2, radius=0.8))
         store.append(certificate(1, radius=0.9, prediction=2))
         store.append(Record.failed(3, 1, "<b>no"))
@@ -39,7 +39,7 @@ def test_its_certificates_are_those_that_were_kept_in_rising_order(run: Run) -> 
     first, second, third = run.certificates
     assert (first.index, second.index, third.index) == (0, 1, 2)
     for found, made in (
-        (first, certificate(0, radius=0.4, centres=1)),
+        (first, certificate(0, radius=0.4, centres=2)),
         (second, certificate(1, radius=0.9, prediction=2)),
     ):
         assert found == replace(made, radii={name: floor_radius(radius) for name, radius in made.radii.items()})
