@@ -28,7 +28,7 @@ def test_a_radius_without_a_guarantee_is_marked_wherever_it_is_printed() -> None
 
 
 def test_html_holds_no_markup_of_others() -> None:
-    text = replace(certificate(), method="<script>")._repr_html_()  # type: ignore[arg-type]
+    text = replace(certificate(), method="<script>")._repr_html_()
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
 

@@ -3,16 +3,16 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from doublebubble import CertifyConfig
 from doublebubble.certificate import Certificate
 from doublebubble.engines.base import Failure, Outcome, Recipe, certify_group, execute, in_groups
-from doublebubble.smoothing import Input
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError, ModelError, RunError
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, read_run
+from doublebubble.smoothing import Input
 from tests.runs.samples import certificate, spec
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 import torch
-from torch import Tensor
 
 from doublebubble.certificate import Certificate
 from doublebubble.engines.base import Failure, in_groups
-from doublebubble.smoothing import Input
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import InputError
+from doublebubble.smoothing import Input
 from tests.runs.samples import certificate
 
 

@@ -9,19 +9,19 @@ import pytest
 import ray
 import torch
 from ray.cluster_utils import Cluster
-from torch import Tensor, nn
+from torch import nn
 
 from doublebubble import Certifier, CertifyConfig
 from doublebubble.certificate import Certificate
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import Engine, Failure, Outcome, Recipe, execute, in_groups
-from doublebubble.smoothing import Input
 from doublebubble.engines.local import LocalEngine
 from doublebubble.engines.ray import RayEngine, _Worker
 from doublebubble.errors import InputError, RunError, SettingError
 from doublebubble.facade.job import Job, make_job
 from doublebubble.runs.digests import device_kind, software_versions
 from doublebubble.runs.store import RunStore, read_run
+from doublebubble.smoothing import Input
 from tests.engines.centroids import make
 from tests.runs.samples import certificate
 

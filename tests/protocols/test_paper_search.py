@@ -25,6 +25,7 @@ from doublebubble.protocols.paper_search import (
     goodman_rivals,
 )
 from doublebubble.search.gradients import Cost, Estimator, Rivals
+from doublebubble.smoothing import Input
 from doublebubble.streams import Stage
 
 X1 = torch.tensor([0.5, 0.4], dtype=torch.float64)
@@ -192,14 +193,14 @@ def test_a_find_that_all_draws_do_not_confirm_is_dropped(
     looks.install(monkeypatch)
     real = Task.measure
 
-    def measure(self: Task, point: Tensor, stage: Stage, part: int) -> tuple[Measured, Cost]:
+    def measure(self: Task, point: Tensor, stage: Stage, part: str) -> tuple[Measured, Cost]:
         if stage == "select":
             return real(self, point, stage, part)
         return Measured(point, 100, np.array([50, 50]), Rivals(top, 1 - top, 0.5, 0.5), radius), Cost(100, 100)
 
     monkeypatch.setattr(Task, "measure", measure)
     working = task(draws=10)
-    c = paper.certify(working.smoothed, working.config, X1, 0, 1)
+    c = paper.certify(working.smoothed, working.config, Input(0, X1, 1))
     assert len(c.balls) == 1
     assert c.radii["double"] == c.radii["single"] == c.radii["cohen"] > 0
     assert "all n draws do not confirm it" in c.reason
