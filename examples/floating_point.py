@@ -1,0 +1,87 @@
+"""A certificate that rounding breaks, and the noise that keeps it: `python -m examples.floating_point`.
+
+The classifier below is affine. In exact arithmetic it computes v = (y - 1) + 1 - y = 0 for every pixel y and always
+answers class 0. In float32 v = 0 only if y - 1 can be written in 24 bits. At the white image, x = 1, the noisy pixel
+y = 1 + sigma Z has come from such a number: v = 0 in every pixel of every draw, and all votes go to class 0. At x' =
+254/255 the last bit of x' is in y; where y < 0 the difference y - 1 needs one bit more than there is, v is plus or minus
+2^-24, and 784 pixels together outvote class 0. The low bits of x + sigma Z tell the classifier where x is, which no
+theorem about Gaussian noise allows for.
+
+On the lattice the classifier sees table[i + J], with J drawn independently of i: the same votes at x and at x', and the
+certificate, for another class, is true.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+import doublebubble as db
+from doublebubble.noise import Lattice, NoiseName, noise_source
+from doublebubble.streams import Stream
+from doublebubble.types import Counts
+
+SIDE, SIGMA, CLASSES = 28, 1.0, 3
+
+
+def affine_classifier() -> nn.Module:
+    """Four affine layers: y -> (y - 1, y) -> (y - 1 + 1, y) -> 2^24 ((y - 1 + 1) - y) -> three scores."""
+    subtract, add, compare, scores = nn.Conv2d(1, 2, 1), nn.Conv2d(2, 2, 1), nn.Conv2d(2, 1, 1), nn.Linear(SIDE**2, 3)
+    with torch.no_grad():
+        subtract.weight.copy_(torch.tensor([1.0, 1.0]).view(2, 1, 1, 1))
+        subtract.bias.copy_(torch.tensor([-1.0, 0.0]))  # type: ignore[union-attr]
+        add.weight.copy_(torch.eye(2).view(2, 2, 1, 1))
+        add.bias.copy_(torch.tensor([1.0, 0.0]))  # type: ignore[union-attr]
+        compare.weight.copy_(2.0**24 * torch.tensor([1.0, -1.0]).view(1, 2, 1, 1))
+        compare.bias.zero_()  # type: ignore[union-attr]
+        scores.weight.copy_(torch.tensor([0.0, 1.0, -1.0]).view(3, 1).expand(3, SIDE**2))
+        scores.bias.copy_(torch.tensor([0.0, -0.5, -3.5]))
+    return nn.Sequential(subtract, add, compare, nn.Flatten(), scores).eval()
+
+
+def image(level: int) -> Tensor:
+    """An image of one grey level of 0 .. 255."""
+    return torch.full((1, SIDE, SIDE), level / 255)
+
+
+def votes(model: nn.Module, x: Tensor, n: int, noise: NoiseName, seed: int = 0) -> Counts:
+    """Votes of n draws at x under the noise of that name."""
+    lattice = Lattice.around(Fraction(1, 255), (0.0, 1.0), SIGMA) if noise == "lattice" else None
+    source = noise_source(noise, Stream(seed, 0, "audit"), x, SIGMA, lattice)
+    counts = np.zeros(CLASSES, np.int64)
+    batch = torch.empty(250, *x.shape)
+    with torch.inference_mode():
+        for _ in range(n // len(batch)):
+            source.draw(batch)
+            counts += np.bincount(model(batch).argmax(1).numpy(), minlength=CLASSES)
+    return counts
+
+
+def binary_radius(counts: Counts, alpha: float) -> tuple[int, float]:
+    """The leading class and its radius (S3b) at level alpha, for a class that was fixed beforehand."""
+    top = int(counts.argmax())
+    lower = db.bounds.clopper_pearson(int(counts[top]), int(counts.sum()), alpha, side="lower")
+    return top, float(db.geometry.cohen_radius(lower, 1 - lower, SIGMA))
+
+
+def main() -> None:
+    """Certify the white image with float32 noise, break the certificate, and do the same on the lattice."""
+    model = affine_classifier()
+    white, near = image(255), image(254)
+    distance = float((white.double() - near.double()).norm())
+    smoothed = db.SmoothedClassifier(model, SIGMA, CLASSES, domain=(0.0, 1.0))
+    config = db.CertifyConfig(n=10_000, n0=500, alpha=0.001, methods=("cohen",))
+    certificate = db.Certifier(smoothed, config).certify(white, index=0)
+    other = smoothed.predict(near, n=10_000, alpha=0.001, seed=1, index=0)
+    print(
+        f"float32: class {certificate.prediction} within {certificate.radius:.2f} of the white image, says the certificate;"
+    )
+    print(f"         class {other} at distance {distance:.2f}, says `predict`, at the same level.")
+    top, radius = binary_radius(votes(model, white, 10_000, "lattice"), 0.001)
+    there = votes(model, near, 10_000, "lattice", seed=1)
+    print(f"lattice: class {top} within {radius:.2f}; votes at distance {distance:.2f}: {there.tolist()}.")
+
+
+if __name__ == "__main__":
+    main()
