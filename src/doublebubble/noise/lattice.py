@@ -50,9 +50,8 @@ class Lattice:
     def around(cls, step: Fraction, domain: tuple[float, float], sigma: float) -> "Lattice":
         """The grid over the domain and 8 sigma on either side of it."""
         margin = _PAST_DOMAIN * Fraction(sigma)
-        return cls(
-            step, math.floor((Fraction(domain[0]) - margin) / step), math.ceil((Fraction(domain[1]) + margin) / step)
-        )
+        low, high = Fraction(domain[0]) - margin, Fraction(domain[1]) + margin
+        return cls(step, math.floor(low / step), math.ceil(high / step))
 
     def cells(self, sigma: float) -> Cells:
         """The law of the noise, told apart as far as a grid point can move and stay within the range."""

@@ -32,7 +32,7 @@ class Remainders:
         self._uniforms = FineUniforms(stream, "lattice/remainder")
 
     def fill(self, indices: Indices, out: Floats) -> None:
-        """Write Z given round(sigma Z / step) = indices, by inverting the distribution function within the cell (N5)."""
+        """Write Z given round(sigma Z / step) = indices: the distribution function, inverted within the cell (N5)."""
         uniforms, _ = self._uniforms.read(len(indices))
         side = np.abs(indices)
         tail = self._law.tails[side] + uniforms * self._law.masses[side]
@@ -52,7 +52,7 @@ def line_coordinates(direction: Floats, normals: Floats) -> Floats:
 
 
 def line_error(direction: Floats) -> float:
-    """|computed u.Z - a standard normal| is at most this, but with probability exp(-98) + d 2^-63 for each draw (N6)."""
+    """Computed u.Z is this near to a standard normal, but with probability exp(-98) + d 2^-63 for each draw (N6)."""
     dimension = len(direction)
     square = math.fsum(float(value) ** 2 for value in direction)
     if not abs(square - 1) < 1e-9:
@@ -63,7 +63,7 @@ def line_error(direction: Floats) -> float:
 
 
 def edge_loss(direction: Floats, edges: int, draws: int) -> float:
-    """At most this is the probability that rounding puts any of the draws into another bin: to be taken off alpha (N6)."""
+    """With at most this probability rounding puts any of the draws into another bin: to be taken off alpha (N6)."""
     if edges < 0 or draws < 0:
         raise SettingError(f"expected edges >= 0 and draws >= 0, got {edges} and {draws}")
     far = math.exp(-(_FAR**2) / 2) + len(direction) * 2.0**-63
