@@ -3,8 +3,8 @@
 The classifier below is affine. In exact arithmetic it computes v = (y - 1) + 1 - y = 0 for every pixel y and always
 answers class 0. In float32 v = 0 only if y - 1 can be written in 24 bits. At the white image, x = 1, the noisy pixel
 y = 1 + sigma Z has come from such a number: v = 0 in every pixel of every draw, and all votes go to class 0. At x' =
-254/255 the last bit of x' is in y; where y < 0 the difference y - 1 needs one bit more than there is, v is plus or minus
-2^-24, and 784 pixels together outvote class 0. The low bits of x + sigma Z tell the classifier where x is, which no
+254/255 the last bit of x' is in y; where y < 0 the difference y - 1 needs one bit more than there is, v is 2^-24 or
+-2^-24, and 784 pixels together outvote class 0. The low bits of x + sigma Z tell the classifier where x is, which no
 theorem about Gaussian noise allows for.
 
 On the lattice the classifier sees table[i + J], with J drawn independently of i: the same votes at x and at x', and the
@@ -23,6 +23,7 @@ from doublebubble.streams import Stream
 from doublebubble.types import Counts
 
 SIDE, SIGMA, CLASSES = 28, 1.0, 3
+LATTICE = Lattice.around(Fraction(1, 255), (0.0, 1.0), SIGMA)
 
 
 def affine_classifier() -> nn.Module:
@@ -47,8 +48,7 @@ def image(level: int) -> Tensor:
 
 def votes(model: nn.Module, x: Tensor, n: int, noise: NoiseName, seed: int = 0) -> Counts:
     """Votes of n draws at x under the noise of that name."""
-    lattice = Lattice.around(Fraction(1, 255), (0.0, 1.0), SIGMA) if noise == "lattice" else None
-    source = noise_source(noise, Stream(seed, 0, "audit"), x, SIGMA, lattice)
+    source = noise_source(noise, Stream(seed, 0, "audit"), x, SIGMA, LATTICE if noise == "lattice" else None)
     counts = np.zeros(CLASSES, np.int64)
     batch = torch.empty(250, *x.shape)
     with torch.inference_mode():
@@ -58,10 +58,15 @@ def votes(model: nn.Module, x: Tensor, n: int, noise: NoiseName, seed: int = 0) 
     return counts
 
 
-def binary_radius(counts: Counts, alpha: float) -> tuple[int, float]:
-    """The leading class and its radius (S3b) at level alpha, for a class that was fixed beforehand."""
-    top = int(counts.argmax())
-    lower = db.bounds.clopper_pearson(int(counts[top]), int(counts.sum()), alpha, side="lower")
+def lattice_certificate(model: nn.Module, x: Tensor, n: int, alpha: float) -> tuple[int, float]:
+    """With probability at least 1 - alpha no grid point nearer than the radius gets another class.
+
+    (S3b) for a class fixed by draws of its own, with the distance of the noise from its law taken off alpha.
+    """
+    top = int(votes(model, x, 500, "lattice", seed=1).argmax())
+    hits = int(votes(model, x, n, "lattice", seed=2)[top])
+    loss = LATTICE.cells(SIGMA).loss(n, x.numel(), alpha)
+    lower = db.bounds.clopper_pearson(hits, n, alpha - loss, side="lower")
     return top, float(db.geometry.cohen_radius(lower, 1 - lower, SIGMA))
 
 
@@ -72,14 +77,12 @@ def main() -> None:
     distance = float((white.double() - near.double()).norm())
     smoothed = db.SmoothedClassifier(model, SIGMA, CLASSES, domain=(0.0, 1.0))
     config = db.CertifyConfig(n=10_000, n0=500, alpha=0.001, methods=("cohen",))
-    certificate = db.Certifier(smoothed, config).certify(white, index=0)
-    other = smoothed.predict(near, n=10_000, alpha=0.001, seed=1, index=0)
-    print(
-        f"float32: class {certificate.prediction} within {certificate.radius:.2f} of the white image, says the certificate;"
-    )
-    print(f"         class {other} at distance {distance:.2f}, says `predict`, at the same level.")
-    top, radius = binary_radius(votes(model, white, 10_000, "lattice"), 0.001)
-    there = votes(model, near, 10_000, "lattice", seed=1)
+    claimed = db.Certifier(smoothed, config).certify(white, index=0)
+    found = smoothed.predict(near, n=10_000, alpha=0.001, seed=1, index=0)
+    print(f"float32: the certificate says class {claimed.prediction} within {claimed.radius:.2f} of the white image;")
+    print(f"         `predict` says class {found} at distance {distance:.2f}, at the same level.")
+    top, radius = lattice_certificate(model, white, 10_000, 0.001)
+    there = votes(model, near, 10_000, "lattice", seed=3)
     print(f"lattice: class {top} within {radius:.2f}; votes at distance {distance:.2f}: {there.tolist()}.")
 
 

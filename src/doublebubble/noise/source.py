@@ -65,11 +65,8 @@ class GaussianSource(NoiseSource):
     ) -> None:
         """As described by NoiseSource."""
         rows = _rows(inputs, noise, normals, opposite)
-        own = (
-            noise
-            if noise is not None
-            else torch.empty((rows, *self._x.shape), dtype=self._x.dtype, device=self._x.device)
-        )
+        shape = (rows, *self._x.shape)
+        own = torch.empty(shape, dtype=self._x.dtype, device=self._x.device) if noise is None else noise
         half = rows // 2 if opposite else rows
         self._draws.fill(own[:half])
         if opposite:
