@@ -65,7 +65,7 @@ def lattice_certificate(model: nn.Module, x: Tensor, n: int, alpha: float) -> tu
     """
     top = int(votes(model, x, 500, "lattice", seed=1).argmax())
     hits = int(votes(model, x, n, "lattice", seed=2)[top])
-    loss = LATTICE.cells(SIGMA).loss(n, x.numel(), alpha)
+    loss = LATTICE.law(SIGMA).loss(n, x.numel(), alpha)
     lower = db.bounds.clopper_pearson(hits, n, alpha - loss, side="lower")
     return top, float(db.geometry.cohen_radius(lower, 1 - lower, SIGMA))
 

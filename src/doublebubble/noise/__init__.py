@@ -1,6 +1,6 @@
 """Noise with a known law: exact on a grid, in float64 with the right tail, or as fast as it comes."""
 
-from doublebubble.noise.cells import Cells, cells
+from doublebubble.noise.cells import Cells, rounded_normal
 from doublebubble.noise.gaussian64 import Gaussian64Draws
 from doublebubble.noise.lattice import Lattice, LatticeDraws
 from doublebubble.noise.remainder import Remainders, edge_loss, line_coordinates, line_error
@@ -15,9 +15,9 @@ __all__ = [
     "NoiseName",
     "NoiseSource",
     "Remainders",
-    "cells",
     "edge_loss",
     "line_coordinates",
     "line_error",
     "noise_source",
+    "rounded_normal",
 ]

@@ -25,7 +25,7 @@ UNDECIDED: Final = -(1 << 31)
 LARGEST_PART: Final = Fraction(1, 10)
 """The part of alpha that the distance of the noise from its law may take at most."""
 
-_MOST_CELLS = 1 << 16  # on each side; a table takes about 0.3 ms for each
+_MOST_CELLS = 1 << 16  # on each side, up to 9 sigma; a table takes about 0.3 ms for each
 _WIDEST = 2  # the width of a cell in sigma: so that all edges in use stay below normal.LARGEST
 
 
@@ -69,12 +69,15 @@ class Cells:
 
 
 @lru_cache(maxsize=16)
-def cells(width: Fraction, reach: int) -> Cells:
+def rounded_normal(width: Fraction, reach: int) -> Cells:
     """The table for cells of the given width in units of sigma; beyond +-reach cells need not be told apart."""
     if not 0 < width <= _WIDEST:
         raise SettingError(f"lattice noise: expected a step of at most {_WIDEST} sigma, got {float(width):g} sigma")
     if reach < 1:
         raise SettingError(f"lattice noise: expected a range of at least two grid points, got a reach of {reach}")
+    if min(reach, 9 / width) > _MOST_CELLS:
+        finest, got = _MOST_CELLS // 9, float(1 / width)
+        raise SettingError(f"lattice noise: expected a step of at least sigma/{finest}, got sigma/{got:.0f}")
     tails, beyond = _tails(width, reach)
     last = len(tails)
     rounded = [round(TOTAL * tail) for tail in tails]
@@ -103,9 +106,6 @@ def _tails(width: Fraction, reach: int) -> tuple[list[Fraction], Fraction]:
     """
     tails: list[Fraction] = []
     for edge in range(reach):
-        if edge == _MOST_CELLS:
-            needed = 7200  # 9.1 sigma, where the list ends, in _MOST_CELLS cells
-            raise SettingError(f"lattice noise: expected a step of at least sigma/{needed}, got sigma/{1 / width:.0f}")
         tail = upper_tail((2 * edge + 1) * width / 2)
         if 2 * TOTAL * tail < 1:
             return tails, tail

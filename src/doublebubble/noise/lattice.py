@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from doublebubble.errors import InputError, SettingError
-from doublebubble.noise.cells import BITS, PREFIX_BITS, UNDECIDED, Cells, cells
+from doublebubble.noise.cells import BITS, PREFIX_BITS, UNDECIDED, Cells, rounded_normal
 from doublebubble.noise.words import WordReader
 from doublebubble.streams import Stream
 
@@ -53,11 +53,11 @@ class Lattice:
         low, high = Fraction(domain[0]) - margin, Fraction(domain[1]) + margin
         return cls(step, math.floor(low / step), math.ceil(high / step))
 
-    def cells(self, sigma: float) -> Cells:
+    def law(self, sigma: float) -> Cells:
         """The law of the noise, told apart as far as a grid point can move and stay within the range."""
         if not (math.isfinite(sigma) and sigma > 0):
             raise SettingError(f"sigma: expected a finite number > 0, got {sigma!r}")
-        return cells(self.step / Fraction(sigma), self.high - self.low)
+        return rounded_normal(self.step / Fraction(sigma), self.high - self.low)
 
     @cached_property
     def values(self) -> Tensor:

@@ -105,7 +105,7 @@ class LatticeSource(NoiseSource):
     """Exact noise on a grid: the model sees a function of integers, whose law is known (N1)."""
 
     def __init__(self, stream: Stream, x: Tensor, sigma: float, lattice: Lattice) -> None:
-        law = lattice.cells(sigma)
+        law = lattice.law(sigma)
         self._shape = tuple(x.shape)
         self._offsets = lattice.indices(x, stream.index).reshape(-1) - np.int32(lattice.low)
         self._end = lattice.high - lattice.low
