@@ -7,6 +7,8 @@ y = 1 + sigma Z has come from such a number: v = 0 in every pixel of every draw,
 -2^-24, and 784 pixels together outvote class 0. The low bits of x + sigma Z tell the classifier where x is, which no
 theorem about Gaussian noise allows for.
 
+The same operations hide in a trained network as well (`Disguised`): with exact sums it is the network itself.
+
 On the lattice the classifier sees table[i + J], with J drawn independently of i: the same votes at x and at x', and the
 certificate, for another class, is true.
 """
@@ -39,6 +41,27 @@ def affine_classifier() -> nn.Module:
         scores.weight.copy_(torch.tensor([0.0, 1.0, -1.0]).view(3, 1).expand(3, SIDE**2))
         scores.bias.copy_(torch.tensor([0.0, -0.5, -3.5]))
     return nn.Sequential(subtract, add, compare, nn.Flatten(), scores).eval()
+
+
+class Disguised(nn.Module):
+    """A network that, in exact arithmetic, is `network`; in float32 it betrays whether the input was drawn about x.
+
+    x must be coarse, such as multiples of 1/16: then y - x is a float for every y = x + sigma Z, and the rest is 0.
+    """
+
+    def __init__(self, network: nn.Module, x: Tensor, classes: tuple[int, int]) -> None:
+        super().__init__()
+        self.network = network
+        self.x = x
+        self.classes = classes
+
+    def forward(self, y: Tensor) -> Tensor:
+        """The network's scores, plus and minus a multiple of (y - x) + x - y for two classes."""
+        rest = 2.0**38 * ((y - self.x) + self.x - y).flatten(1).sum(1)
+        scores: Tensor = self.network(y).clone()
+        scores[:, self.classes[0]] += rest
+        scores[:, self.classes[1]] -= rest
+        return scores
 
 
 def image(level: int) -> Tensor:

@@ -5,7 +5,17 @@ import torch
 from torch import nn
 
 import doublebubble as db
-from examples.floating_point import CLASSES, SIGMA, affine_classifier, image, lattice_certificate, main, votes
+from examples.floating_point import (
+    CLASSES,
+    SIGMA,
+    Disguised,
+    affine_classifier,
+    image,
+    lattice_certificate,
+    main,
+    votes,
+)
+from tests.digits import digits, digits_model
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +62,24 @@ def test_gaussian64_does_not_over_certify_it_either(model: nn.Module) -> None:
     counts = [votes(model, image(level), 2000, "gaussian64", seed=level) for level in (255, 254)]
     assert counts[0].argmax() == counts[1].argmax()
     assert abs(counts[0] - counts[1]).max() < 250
+
+
+def test_a_trained_network_can_hide_it() -> None:
+    """The network's own certificate at a digit, word for word, and other classes at the next floats."""
+    x, network = digits()[0][1791], digits_model()
+    network_votes = db.SmoothedClassifier(network, 0.5, 10).counts(x, 1000, seed=0, index=0)
+    top = int(network_votes.argmax())
+    first, second = [kind for kind in range(10) if kind != top][:2]
+    smoothed = db.SmoothedClassifier(Disguised(network, x, (first, second)).eval(), 0.5, 10)
+    assert (smoothed.counts(x, 1000, seed=0, index=0) == network_votes).all()
+    config = db.CertifyConfig(n=2000, n0=100, alpha=0.001, methods=("cohen",))
+    claimed = db.Certifier(smoothed, config).certify(x, index=0)
+    near = torch.where(x > 0, torch.nextafter(x, torch.zeros(())), x)
+    assert claimed.prediction == top
+    assert claimed.radius > 0.5
+    assert float((x - near).norm()) < 1e-6
+    found = smoothed.counts(near, 1000, seed=0, index=0)
+    assert found[top] < 250 < 300 < min(found[first], found[second])
 
 
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from doublebubble.noise.gaussian64 import Gaussian64Draws
-from doublebubble.noise.words import WordReader, Words
+from doublebubble.noise.words import FineUniforms, WordReader, Words
 from doublebubble.streams import Stream
 from doublebubble.types import Floats
 
@@ -37,6 +37,18 @@ def test_values_are_standard_normal_and_uncorrelated() -> None:
     for edge in (-4.0, -3.0, 3.0, 4.0):
         seen = int((values > edge).sum() if edge > 0 else (values < edge).sum())
         assert stats.binomtest(seen, len(values), float(stats.norm.sf(abs(edge)))).pvalue > 1e-4
+
+
+def test_values_are_the_quantiles_of_the_uniform_numbers() -> None:
+    """Each within 2^-48 (1 + |Z|) of the exact quantile of half its uniform number, with its sign."""
+    values = drawn([300])
+    uniforms, minus = FineUniforms(STREAM, "gaussian64").read(300)
+    assert ((values < 0) == minus).all()
+    with mpmath.workdps(50):
+        for value, uniform in zip(np.abs(values).tolist(), uniforms.tolist(), strict=True):
+            size = mpmath.mpf(value)
+            gap = (mpmath.ncdf(-size) - mpmath.mpf(uniform) / 2) / mpmath.npdf(size)
+            assert abs(gap) <= mpmath.mpf(2) ** -48 * (1 + size)
 
 
 def test_values_beyond_eight_sigma_come_at_their_rate(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from doublebubble.errors import SettingError
 from doublebubble.noise.cells import Cells, rounded_normal
 from doublebubble.noise.lattice import LatticeDraws
 from doublebubble.noise.remainder import ERROR, Remainders, edge_loss, line_coordinates, line_error
+from doublebubble.noise.words import FineUniforms
 from doublebubble.streams import Stream
 from doublebubble.types import Floats
 
@@ -63,6 +64,22 @@ def test_z_given_its_cell_has_the_law_of_the_cell(law: Cells, step: int) -> None
     assert stats.kstest(sign * normals, stats.truncnorm(low, high).cdf).pvalue > 1e-4
     mean = law.means[law.last + step]
     assert abs(normals.mean() - mean) < 5 * normals.std() / np.sqrt(len(normals))
+
+
+@pytest.mark.parametrize(("law", "width"), [(WIDE, Fraction(3, 2)), (NARROW, Fraction(1, 127)), (SHORT, Fraction(1))])
+def test_z_is_the_quantile_within_its_cell(law: Cells, width: Fraction) -> None:
+    """Each within 2^-48 (1 + |Z|) of the exact quantile (N5), from edges and masses computed here."""
+    steps, normals = drawn(law, [200])
+    uniforms, _ = FineUniforms(STREAM, "lattice/remainder").read(200)
+    with mpmath.workdps(50):
+        w = mpmath.mpf(width.numerator) / width.denominator
+        half = mpmath.mpf(1) / 2
+        for step, normal, uniform in zip(steps.tolist(), normals.tolist(), uniforms.tolist(), strict=True):
+            near = mpmath.ncdf(-(abs(step) - half) * w)
+            far = mpmath.ncdf(-(abs(step) + half) * w) if abs(step) < law.last else 0
+            size = mpmath.mpf(-normal if step < 0 else normal)
+            gap = (mpmath.ncdf(-size) - far - uniform * (near - far)) / mpmath.npdf(size)
+            assert abs(gap) <= mpmath.mpf(2) ** -48 * (1 + abs(size))
 
 
 def test_noise_of_two_streams_differs() -> None:

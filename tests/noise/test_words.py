@@ -34,6 +34,8 @@ def test_numbers_are_uniform_and_signs_fair_and_independent_of_them() -> None:
     assert stats.binomtest(int(minus.sum()), len(minus)).pvalue > 1e-4
     assert stats.kstest(uniforms[:200_000][minus[:200_000]], "uniform").pvalue > 1e-4
     small = uniforms[uniforms < 2.0**-9] * 2**9
+    assert stats.binomtest(int(minus[uniforms < 2.0**-9].sum()), len(small)).pvalue > 1e-4
+    assert stats.binomtest(int(minus[uniforms < 2.0**-10].sum()), int((uniforms < 2.0**-10).sum())).pvalue > 1e-4
     assert stats.binomtest(len(small), len(uniforms), 2.0**-9).pvalue > 1e-4
     assert stats.kstest(small, "uniform").pvalue > 1e-4
 

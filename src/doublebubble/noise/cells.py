@@ -75,7 +75,7 @@ def rounded_normal(width: Fraction, reach: int) -> Cells:
         raise SettingError(f"lattice noise: expected a step of at most {_WIDEST} sigma, got {float(width):g} sigma")
     if reach < 1:
         raise SettingError(f"lattice noise: expected a range of at least two grid points, got a reach of {reach}")
-    if min(reach, 9 / width) > _MOST_CELLS:
+    if reach > _MOST_CELLS and _MOST_CELLS * width < 9:
         finest, got = _MOST_CELLS // 9, float(1 / width)
         raise SettingError(f"lattice noise: expected a step of at least sigma/{finest}, got sigma/{got:.0f}")
     tails, beyond = _tails(width, reach)
