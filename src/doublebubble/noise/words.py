@@ -29,7 +29,7 @@ class WordReader:
 class FineUniforms:
     """Uniform numbers in (0, 1] that are as fine near 0 as elsewhere, each with a fair sign.
 
-    Each is within a part 2^-53 of a number that is exactly uniform, but with probability 2^-63 (N7). The binade is
+    Each is within a part 2^-52 of a number that is exactly uniform, but with probability 2^-63 (N7). The binade is
     drawn with its probability, the number of leading zeros among 63 bits, and the place within it with 53 bits. One
     word serves 1023 of 1024 numbers; the others read a second one, from words of their own.
     """
