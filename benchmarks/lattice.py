@@ -1,0 +1,128 @@
+"""Exact noise on the grid: what it costs beside float32 noise, and whether 1e8 draws follow the law.
+
+`python -m benchmarks.lattice` also counts draws beyond 6 sigma among 1e10, which takes a minute or two.
+"""
+
+import functools
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import torch
+from scipy import stats
+from torch import Tensor, nn
+
+from benchmarks.rows import Row, best_seconds
+from benchmarks.subjects import subject
+from doublebubble.noise import NOISES, Lattice, LatticeDraws, NoiseName, NoiseSource, noise_source
+from doublebubble.program import Program, fastest_program
+from doublebubble.streams import Stream
+
+SIGMA, BATCH, ROUNDS = 0.5, 256, 12
+EIGHT_BIT = Lattice.around(Fraction(1, 255), (0.0, 1.0), SIGMA)
+DRAWS, MANY = 10**8, 10**10
+
+
+def run() -> list[Row]:
+    """Rates of draws with and without a model, and the chi-square test."""
+    rows = [_noise_row()]
+    for arch, dataset, draws, target in (
+        ("resnet18", "cifar10", 512, 0.85),
+        ("cnn", "mnist", 4096, 0.6),
+        ("cnn", "digits", 16_384, 0.6),
+    ):
+        model, x = subject(arch, dataset)
+        program = fastest_program(model, x.expand(BATCH, *x.shape).clone())
+        rows.append(_votes_row(f"{arch} on {dataset}'s shape", model, EIGHT_BIT.snap(x), program, draws, target))
+    return [*rows, _chi_square_row()]
+
+
+def _noise_row() -> Row:
+    x = torch.full((3, 32, 32), 51 / 255)
+    batch, noise = torch.empty(BATCH, *x.shape), torch.empty(BATCH, *x.shape)
+    sources = {name: _source(name, x) for name in NOISES}
+    rivals: dict[str, Callable[[], object]] = {}
+    for name, source in sources.items():
+        rivals[name] = functools.partial(source.draw, batch, noise if name == "gaussian" else None)
+    rivals["lattice with means"] = functools.partial(sources["lattice"].draw, batch, noise)
+    rivals["lattice with remainders"] = functools.partial(
+        sources["lattice"].draw, batch, None, torch.empty(batch.shape, dtype=torch.float64)
+    )
+    seconds = best_seconds(rivals, ROUNDS)
+    shown = ", ".join(f"{name} {1e9 * best / batch.numel():.1f}" for name, best in seconds.items())
+    return Row("nanoseconds for each noisy value", shown)
+
+
+def _source(name: NoiseName, x: Tensor) -> NoiseSource:
+    lattice = EIGHT_BIT if name == "lattice" else None
+    return noise_source(name, Stream(0, 0, "audit"), x, SIGMA, lattice)
+
+
+def _votes_row(name: str, model: nn.Module, x: Tensor, program: Program, draws: int, target: float) -> Row:
+    seconds: dict[str, float] = {}
+    for _ in range(ROUNDS):
+        prepared = program.prepare(model)
+        rivals: dict[str, Callable[[], object]] = {
+            "gaussian": functools.partial(_votes, prepared, program, x, draws, "gaussian"),
+            "lattice": functools.partial(_votes, prepared, program, x, draws, "lattice"),
+        }
+        for rival, best in best_seconds(rivals, rounds=1).items():
+            seconds[rival] = min(best, seconds.get(rival, best))
+    ratio = seconds["gaussian"] / seconds["lattice"]
+    measured = f"{ratio:.3f} ({draws / seconds['lattice']:,.0f} of {draws / seconds['gaussian']:,.0f} a second)"
+    return Row(f"votes with lattice over votes with gaussian, {name}", measured, f"at least {target}", ratio >= target)
+
+
+def _votes(model: nn.Module, program: Program, x: Tensor, draws: int, name: NoiseName) -> Tensor:
+    source = _source(name, x)
+    batch = program.layout(torch.empty(BATCH, *x.shape))
+    noise = torch.empty(BATCH, *x.shape) if name == "gaussian" else None
+    counts = torch.zeros(10, dtype=torch.int64)
+    with torch.inference_mode():
+        for _ in range(draws // BATCH):
+            source.draw(batch, noise)
+            counts += torch.bincount(model(batch).argmax(1), minlength=10)
+    return counts
+
+
+def _chi_square_row() -> Row:
+    law = EIGHT_BIT.law(SIGMA)
+    tails = stats.norm.sf((np.arange(law.last) + 0.5) * float(law.width))
+    side = np.append(tails[:-1] - tails[1:], tails[-1])
+    expected = DRAWS * np.concatenate([side[::-1], [1 - 2 * tails[0]], side])
+    source, block = LatticeDraws(Stream(0, 1, "audit"), law), np.empty(1 << 20, np.int32)
+    counts = np.zeros(len(expected), np.int64)
+    for first in range(0, DRAWS, len(block)):
+        values = block[: min(len(block), DRAWS - first)]
+        source.fill(values)
+        counts += np.bincount(values + law.last, minlength=len(counts))
+    ends = np.flatnonzero(expected >= 25)[[0, -1]]
+    edges = [0, *range(int(ends[0]) + 1, int(ends[1]) + 1)]
+    seen, likely = np.add.reduceat(counts, edges), np.add.reduceat(expected, edges)
+    test = stats.chisquare(seen, likely * (DRAWS / likely.sum()))
+    shown = f"{test.statistic:.0f} with {len(seen) - 1} degrees of freedom, p = {test.pvalue:.3f}"
+    return Row(f"chi-square of {DRAWS:.0e} draws", shown, "p > 0.0001", bool(test.pvalue > 1e-4))
+
+
+def tail_row() -> Row:
+    """Draws beyond 6 sigma among 1e10."""
+    law = EIGHT_BIT.law(SIGMA)
+    edge = round(6 / float(law.width))
+    chance = 2 * float(stats.norm.sf((edge + 0.5) * float(law.width)))
+    source, block = LatticeDraws(Stream(0, 2, "audit"), law), np.empty(1 << 20, np.int32)
+    blocks = MANY // len(block)
+    seen = 0
+    for _ in range(blocks):
+        source.fill(block)
+        seen += int(np.count_nonzero(block > edge) + np.count_nonzero(block < -edge))
+    test = stats.binomtest(seen, blocks * len(block), chance)
+    shown = f"{seen}, expected {chance * blocks * len(block):.1f}, p = {test.pvalue:.3f}"
+    what = f"draws beyond {(edge + 0.5) * float(law.width):.2f} sigma among {MANY:.0e}"
+    return Row(what, shown, "p > 0.0001", bool(test.pvalue > 1e-4))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for row in (*run(), tail_row()):
+        verdict = f" ({row.target}: {'met' if row.met else 'missed'})" if row.target else ""
+        print(f"{row.what}: {row.measured}{verdict}", flush=True)

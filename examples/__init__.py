@@ -1,0 +1,1 @@
+"""Short scripts that each show one thing."""
