@@ -7,9 +7,14 @@ from doublebubble.geometry import published_boundary_radius
 from doublebubble.method import BOTH, PublishedBalls, SmoothingMethod
 from doublebubble.methods.cohen import fall_back
 from doublebubble.methods.single import NOT_SEPARATED, SINGLE, further_balls
+from doublebubble.search.lead import at_faces
 from doublebubble.search.plan import Proposal
 from doublebubble.search.transitive import bearings_of, blocked_shift, moved
 from doublebubble.search.trials import Trials
+
+_USUAL_GAIN = 0.015  # slopes of 0.1 to 0.3 are blocked on images with black borders: r / sqrt(1 - s^2)
+_FACES = 0.1  # of the coordinates: fewer block next to nothing
+_LOOKS = 14  # two for bearings, two along the ascent, two verdicts of five
 
 
 class Boundary(SmoothingMethod):
@@ -23,8 +28,10 @@ class Boundary(SmoothingMethod):
     published_balls = 2
 
     def promising(self, trials: Trials) -> bool:
-        """Whether there is a box at all, and a class to keep."""
-        return trials.smoothed.domain is not None and trials.at_input.radius > 0
+        """Whether enough of x lies at faces, and the slope that they usually block would pay for the search."""
+        faces = at_faces(trials.smoothed.domain, trials.x)
+        usual = max(0.0, trials.at_input.radius) * _USUAL_GAIN
+        return float((faces != 0).mean()) >= _FACES and usual > trials.worth(_LOOKS * trials.per_look)
 
     def propose(self, trials: Trials) -> Proposal:
         """A ball where the box blocks a good part of the slope, or all draws at the input."""

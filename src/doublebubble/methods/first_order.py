@@ -37,7 +37,6 @@ from doublebubble.types import Counts, Floats
 _SHARES = (0.1, 0.25, 0.5)  # of alpha for a gradient, tried in turn
 _MOST_TESTS = 6  # each costs one more sum over the noise
 _NEAR = 1.4  # rivals whose radius by votes exceeds the least one by more than this factor never come to decide
-_WORTH_TRYING = 1.01  # times the radius by votes, with usual gradients: below it the search costs more than it finds
 _FEWEST = 4  # draws, to have two halves
 
 
@@ -268,7 +267,9 @@ class FirstOrder(SmoothingMethod):
         if not probes:
             return False
         usual = stand.design({asked.rival: Guess(asked.usual) for asked in probes})
-        return usual.radius > _WORTH_TRYING * trials.at_input.radius
+        at_face = at_faces(trials.smoothed.domain, trials.x).any()
+        cost = trials.per_verdict + (2 * trials.per_look if at_face else 0)
+        return usual.radius - trials.at_input.radius > trials.worth(cost)
 
     def propose(self, trials: Trials) -> Proposal:
         """All draws at the input, with the tests that trial draws expect to pay."""
