@@ -58,7 +58,7 @@ def test_wrong_claims_of_a_ladder_are_at_most_alpha_exactly(alpha: float) -> Non
 
 def test_wrong_claims_in_simulation_with_the_exact_test() -> None:
     """At a threshold inside the ladder, looking at every draw for 60 draws."""
-    rng, alpha, runs = np.random.default_rng(3), 0.2, 250
+    rng, alpha, runs = np.random.default_rng(3), 0.2, 120
     ladder = vote_ladder((0.2, 0.3, 0.4), 1.0, alpha, 0.05, 60)
     wrong = 0
     for _ in range(runs):
@@ -140,7 +140,7 @@ def test_every_rival_must_lose() -> None:
     progress = step(two, start(two), [[40, 0], [20, 20]])
     assert progress.reached == ((True, False), (True, False))
     assert progress.certified == 0
-    progress = step(two, progress, [[0, 60], [60, 0]])  # each at some time, not at the same
+    progress = step(two, progress, [[0, 160], [160, 0]])  # each at some time, not at the same
     assert progress.certified == 2
 
 

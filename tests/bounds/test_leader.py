@@ -93,8 +93,8 @@ def test_nothing_counts_for_a_leader_that_changes() -> None:
 
 
 def test_giving_up_is_wrong_at_most_beta() -> None:
-    ladder = open_ladder((0.3,), 0.001, 10**6, beta=0.3)
-    p = float(Phi(0.3)) + 1e-9
+    ladder = open_ladder((0.8,), 0.001, 10**6, beta=0.3)
+    p = float(Phi(0.8)) + 1e-9
     chance = chance_of(
         start_race(ladder, 2),
         lambda race, cell: vote(ladder, race, cell),
