@@ -226,7 +226,9 @@ def test_precision_stops_when_the_radius_can_hardly_grow() -> None:
     assert ladder.radii[len(radii) - progress.given_up] <= claimed * (1 + precision)
 
 
-@pytest.mark.parametrize(("cap", "batch", "growth", "first"), [(10**5, 256, 0.02, 4), (1000, 1, 0.1, 1), (3, 8, 0.5, 4)])
+@pytest.mark.parametrize(
+    ("cap", "batch", "growth", "first"), [(10**5, 256, 0.02, 4), (1000, 1, 0.1, 1), (3, 8, 0.5, 4)]
+)
 def test_looks_rise_to_the_cap_in_whole_batches(cap: int, batch: int, growth: float, first: int) -> None:
     at = list(looks(cap, batch, growth, first))
     assert at[0] == min(first, cap)

@@ -100,7 +100,7 @@ def test_giving_up_is_wrong_at_most_beta() -> None:
         lambda race, cell: vote(ladder, race, cell),
         lambda race: race.progress.given_up > 0,
         [p, 1 - p],
-        12,
+        30,
     )
     assert 0.01 < chance <= 0.3
 

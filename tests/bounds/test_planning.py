@@ -15,14 +15,14 @@ from tests.bounds.exact import crossing_chance
 
 
 def test_the_law_is_that_of_the_ladder() -> None:
-    """Mean draws and power at four p against 150 runs of `step` itself each."""
+    """Mean draws and power at three p against 60 runs of `step` itself each."""
     t, alpha, beta, cap = 0.5, 0.05, 0.1, 150
     law, ladder = vote_law(t, alpha, beta, cap), vote_ladder((t,), 1.0, alpha, beta, cap)
     rng = np.random.default_rng(1)
-    for p in (0.4, 0.69, 0.8, 0.95):
+    for p in (0.5, 0.69, 0.85):
         assert law.weights(p).sum() == pytest.approx(1, abs=1e-9)
         draws, certified = [], 0
-        for _ in range(150):
+        for _ in range(60):
             progress, votes = start(ladder), rng.random(cap) < p
             for n in looks(cap):
                 new = votes[progress.draws : n]
@@ -33,7 +33,7 @@ def test_the_law_is_that_of_the_ladder() -> None:
             certified += progress.certified
         error = np.std(draws) / math.sqrt(len(draws)) + 1e-9
         assert abs(np.mean(draws) - law.expected_draws(p)) < 5 * error
-        assert abs(certified / 150 - law.power(p)) < 5 * math.sqrt(law.power(p) * (1 - law.power(p)) / 150) + 0.02
+        assert abs(certified / 60 - law.power(p)) < 5 * math.sqrt(law.power(p) * (1 - law.power(p)) / 60) + 0.02
         assert 0 <= law.refusal(p) <= 1 - law.power(p) + 1e-9
 
 

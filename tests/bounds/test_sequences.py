@@ -36,9 +36,7 @@ def exact_log_wealth(bet: Bet, counts: list[int]) -> mp.mpf:
     with mp.workdps(60):
         total = mp.mpf(0)
         for stake, weight in zip(bet.stakes, bet.weights, strict=True):
-            factors = [
-                c * mp.log1p(mp.mpf(stake) * mp.mpf(d)) for c, d in zip(counts, bet.payoffs, strict=True)
-            ]
+            factors = [c * mp.log1p(mp.mpf(stake) * mp.mpf(d)) for c, d in zip(counts, bet.payoffs, strict=True)]
             total += mp.mpf(weight) * mp.exp(mp.fsum(factors))
         return mp.log(total)
 
@@ -140,7 +138,9 @@ def test_a_class_far_below_the_threshold_hardly_ever_wins(t: float) -> None:
         assert chance <= alpha ** (math.log(p) / math.log(p0))
 
 
-@pytest.mark.parametrize(("t", "alpha", "beta", "cap"), [(0.5, 0.01, 0.1, 300), (1.0, 0.001, 0.05, 1000), (2, 0.05, 0.2, 400)])
+@pytest.mark.parametrize(
+    ("t", "alpha", "beta", "cap"), [(0.5, 0.01, 0.1, 300), (1.0, 0.001, 0.05, 1000), (2, 0.05, 0.2, 400)]
+)
 def test_what_is_out_of_reach_is_rarely_certified(t: float, alpha: float, beta: float, cap: int) -> None:
     far = reach(t, alpha, beta, cap)
     assert far > t + 0.01

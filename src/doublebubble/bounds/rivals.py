@@ -22,7 +22,7 @@ def price_loss(price: float, t: float) -> float:
         raise SettingError(f"price: expected a price and a distance above 0, got {price!r} and {t!r}")
     h = math.log(price) / t + t / 2
     paid, kept = price * float(Phi(h)), float(Phi(h - t))
-    return paid - kept + _MARGIN * (paid + kept)
+    return paid - kept + _MARGIN * (paid + kept) + 1e-15  # both may underflow
 
 
 def rival_payoffs(price_a: float, price_b: float, t: float) -> tuple[float, float, float]:
