@@ -71,7 +71,7 @@ def test_wrong_claims_in_simulation_with_the_exact_test() -> None:
 
 
 def test_changing_bets_from_what_was_seen_costs_nothing() -> None:
-    """Stakes are informed by the first draws and bet on the later ones; by the same ones it would be too often wrong."""
+    """Stakes are informed by the first draws and bet on the later ones; not on the same."""
     alpha, t = 0.3, 0.3
     ladder = vote_ladder((t,), 1.0, alpha, 0.05, 60)
     p = float(Phi(t))
@@ -243,7 +243,7 @@ def test_looks_rise_to_the_cap_in_whole_batches(cap: int, batch: int, growth: fl
 def test_ladders_travel_and_replay() -> None:
     ladder = vote_ladder((0.2, 0.5), 1.0, 0.05, 0.05, 100)
     progress = replay(ladder, [[[3, 1]], [[20, 1]]])
-    assert pickle.loads(pickle.dumps(ladder)) == ladder
+    assert pickle.loads(pickle.dumps(ladder)) == ladder  # noqa: S301
     data = json.loads(json.dumps(asdict(progress)))
     tuples: Callable[[object], object] = lambda v: tuple(map(tuples, v)) if isinstance(v, list) else v  # noqa: E731
     assert Progress(**{name: tuples(value) for name, value in data.items()}) == progress  # type: ignore[arg-type]

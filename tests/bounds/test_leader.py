@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_levels_rise_to_alpha() -> None:
     assert open_levels([0.0], 1.0, 0.001)[0] == pytest.approx(0.0005, rel=1e-6)
     assert open_levels([1.0], 1.0, 0.001)[0] == pytest.approx(0.001, rel=1e-9)
     levels = open_levels([0.0, 0.1, 0.5, 1.0, 2.0], 1.0, 0.001)
-    assert all(a <= b for a, b in zip(levels, levels[1:], strict=False))
+    assert all(a <= b for a, b in pairwise(levels))
     assert levels[-1] == pytest.approx(0.001, rel=1e-3)
     power = math.log(levels[0]) / math.log(0.5)
     for p, level in zip(Phi(np.array([0.0, 0.1, 0.5, 1.0])), levels[1:], strict=True):
@@ -80,7 +81,7 @@ def test_the_leader_becomes_the_candidate_and_stays() -> None:
     assert (race.leader, race.candidate, race.progress.draws) == (1, 1, 234)
     assert race.progress.counts == ((33, 201),)
     assert race_done(ladder, race) is Stop.GIVEN_UP
-    assert pickle.loads(pickle.dumps(race)) == race
+    assert pickle.loads(pickle.dumps(race)) == race  # noqa: S301
 
 
 def test_nothing_counts_for_a_leader_that_changes() -> None:

@@ -174,7 +174,7 @@ def test_wrong_claims_with_a_control_variate_are_at_most_alpha_exactly() -> None
     hit[2] = (float(Phi(t)) - 0.5 * hit[0] - 0.3 * hit[1]) / 0.2
     assert 0 <= hit[2] <= 1
     for control in ([0.0, 0.0, 0.0], [0.3, -0.2, -0.4], [-0.3, 0.2, 0.1]):
-        payoffs = controlled_payoffs(vote_payoffs(t), control, masses).ravel()
+        payoffs = controlled_payoffs(vote_payoffs(t), control, masses).ravel().tolist()
         law = (np.array(masses)[:, None] * np.stack([hit, 1 - hit], -1)).ravel()
         bet, against = bet_on(payoffs, law, alpha, 60), bet_on(opposed(payoffs), law, 0.05, 60)
         ladder = Ladder((t,), ((bet,),), ((against,),), (alpha,), 0.05, 60)

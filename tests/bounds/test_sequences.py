@@ -179,7 +179,7 @@ def test_target_is_not_below_the_logarithm() -> None:
 
 def test_bets_travel() -> None:
     bet = vote_bet(0.5, 0.001, 1000)
-    assert pickle.loads(pickle.dumps(bet)) == bet
+    assert pickle.loads(pickle.dumps(bet)) == bet  # noqa: S301
     data = json.loads(json.dumps(asdict(bet)))
     assert Bet(**{name: tuple(values) for name, values in data.items()}) == bet
 

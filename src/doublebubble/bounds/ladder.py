@@ -95,8 +95,8 @@ class Ladder:
 class Progress:
     """What the draws have shown: `start`, then `step` for each look.
 
-    `counts` are those since the last change of bets; `earned` and `conceded` are the log wealths of claims and of refusals
-    made before it.
+    `counts` are those since the last change of bets; `earned` and `conceded` are the log wealths that claims and
+    refusals had made before it.
     """
 
     draws: int

@@ -33,7 +33,7 @@ def least_draws(p: npt.ArrayLike, t: float, alpha: float, beta: float, cap: int)
     with np.errstate(divide="ignore", invalid="ignore"):
         kl = np.where(q > 0, q * np.log(q / p0), 0.0) + np.where(q < 1, (1 - q) * np.log((1 - q) / Phi(-t)), 0.0)
         need = np.where(q > p0, -math.log(alpha), -math.log(beta)) / np.maximum(kl, 1e-300)
-    return np.minimum(need, float(cap))
+    return np.asarray(np.minimum(need, float(cap)), np.float64)
 
 
 def fewest_draws(radius: float, sigma: float, alpha: float) -> int:
@@ -65,7 +65,7 @@ class StoppingLaw:
         # the paths to a state are equally likely, so another p only changes the weight of the state
         q = min(max(p, 1e-15), 1 - 1e-15)
         odds = self.hits * math.log(q / self.p0) + (self.draws - self.hits) * math.log((1 - q) / (1 - self.p0))
-        return np.exp(np.log(self.chance) + odds)
+        return np.asarray(np.exp(np.log(self.chance) + odds), np.float64)
 
     def expected_draws(self, p: float) -> float:
         """The mean number of draws if p_A = p."""
@@ -81,7 +81,7 @@ class StoppingLaw:
 
 
 def stopping_law(claim: Bet, refusal: Bet, p0: float, alpha: float, beta: float, at: Iterable[int]) -> StoppingLaw:
-    """The exact law of the number of draws for one radius, looking at the numbers of draws `at`; the last is the cap."""
+    """The exact law of the number of draws for one radius, looking at numbers of draws `at`; the last is the cap."""
     ns = np.fromiter(at, np.int64)
     if not len(ns) or ns[0] < 1 or np.any(np.diff(ns) < 1):
         raise SettingError("looks: expected rising numbers of draws")

@@ -74,7 +74,7 @@ def rival_bets(
 def bet_on(
     payoffs: Sequence[float], masses: Sequence[float], level: float, cap: int, select: Sequence[float] | None = None
 ) -> Bet:
-    """A bet on these payoffs, spread by the variance that guessed masses of the cells give, informed by select draws."""
+    """A bet on these payoffs, spread by the variance under guessed masses of the cells, informed by select draws."""
     values, share = np.asarray(payoffs), np.asarray(masses)
     variance = float(share @ values**2 - (share @ values) ** 2)
     bet = spread_bet(payoffs, level, cap, max(variance, 1e-6 * float(np.max(values**2))))

@@ -69,7 +69,7 @@ def log_wealth(bet: Bet, counts: npt.ArrayLike) -> Any:
 
 
 class Wealth:
-    """Many bets with as many cells each, evaluated together: `wealth(counts)` maps (..., bets, cells) to (..., bets)."""
+    """Many bets with as many cells each, evaluated together: counts (..., bets, cells) give log wealths (..., bets)."""
 
     def __init__(self, bets: Sequence[Bet]) -> None:
         cells = {len(bet.payoffs) for bet in bets}
@@ -181,7 +181,7 @@ def miss_bet(t: float, beta: float, cap: int) -> Bet:
 
 
 def reach(t: float, alpha: float, beta: float, cap: int) -> float:
-    """At p_A <= Phi(reach) a test of "p_A > Phi(t)" at level alpha succeeds within `cap` draws at most beta of the time.
+    """At p_A <= Phi(reach) a bet on "p_A > Phi(t)" wins at level alpha within `cap` draws at most beta of the time.
 
     At least t, and t itself where nothing larger is proved. Giving up on what lies below it loses few certificates.
     """  # (Q3)
