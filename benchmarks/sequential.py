@@ -7,9 +7,9 @@ number of draws is computed exactly for each probability, so there is no seed an
 choosing the class (`open_levels`). The yardstick L is the sum over inputs of min(cap, ln(1/level)/KL(p, p0)), level
 alpha where p > p0 and beta below.
 
-Two constants were chosen with these totals in sight: the power by which the weights of the largest stakes fall (0.25, 0.5,
-0.75 and 1 gave 1.108, 1.091, 1.083, 1.078 L at every draw, medians 49 to 59) and the growth of the looks. So no half of
-the file is untouched; the two halves, by even and odd place, show how much the total depends on a few hard inputs.
+Two constants were chosen with these totals in sight: the power by which the weights of the largest stakes fall (0.25,
+0.5, 0.75 and 1 gave 1.108, 1.091, 1.083, 1.078 L at every draw, medians 49 to 59) and the growth of the looks. So no
+half of the file is untouched; the halves, by even and odd place, show how much the total depends on a few hard inputs.
 """
 
 import argparse
