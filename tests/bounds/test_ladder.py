@@ -27,7 +27,7 @@ from doublebubble.bounds.ladder import (
     step,
     vote_ladder,
 )
-from doublebubble.bounds.sequences import informed_bet
+from doublebubble.bounds.sequences import informed_bet, log_wealth, target
 from doublebubble.errors import InputError, SettingError
 from tests.bounds.exact import chance_of
 
@@ -87,6 +87,17 @@ def test_changing_bets_from_what_was_seen_costs_nothing() -> None:
 
     chance = chance_of((ladder, start(ladder)), stepped, lambda state: state[1].certified > 0, [p, 1 - p], 12)
     assert alpha / 4 < chance <= alpha
+
+
+def test_a_look_is_judged_by_bets_fixed_before_it() -> None:
+    """A radius is reached exactly where the wealth of the ladder's own bet is 1/level, for all counts of 60 draws."""
+    ladder = vote_ladder((0.2, 0.5), 1.0, 0.05, 0.05, 100)
+    for hits in range(61):
+        progress = step(ladder, start(ladder), [[hits, 60 - hits]])
+        wealth = [float(log_wealth(row[0], (hits, 60 - hits))) for row in ladder.claims]
+        assert [row[0] for row in progress.reached] == [value >= target(0.05) for value in wealth]
+        against = [float(log_wealth(row[0], (hits, 60 - hits))) for row in ladder.refusals]
+        assert list(progress.refused) == [value >= target(0.05) for value in against]
 
 
 def test_a_change_keeps_wealth_and_claims() -> None:

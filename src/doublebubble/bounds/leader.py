@@ -53,13 +53,12 @@ def step_race(ladder: Ladder, race: Race, votes: npt.ArrayLike) -> Race:
         hits = int(new[race.candidate])
         return Race(total, step(ladder, race.progress, [[hits, draws - hits]]), race.candidate)
     open_race = Race(total, race.progress)
-    hits, draws = max(total), sum(total)
+    hits, draws = max(total), sum(total)  # afresh at each look, since the leader may still change
     fresh = step(ladder, start(ladder), [[hits, draws - hits]])
     refused = tuple(a or b for a, b in zip(race.progress.refused, fresh.refused, strict=True))
     if fresh.certified:
         return Race(total, replace(fresh, refused=refused), open_race.leader)
-    none = start(ladder).reached  # a larger radius alone proves nothing, and the leader may still change
-    return Race(total, replace(fresh, refused=refused, reached=none))
+    return Race(total, replace(fresh, refused=refused))
 
 
 def race_done(ladder: Ladder, race: Race) -> Stop | None:
