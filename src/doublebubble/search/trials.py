@@ -101,10 +101,13 @@ class Trials:
         return self.smoothed.tally(Request(x, n, self._stream(part), antithetic=True))
 
     def worth(self, draws: int) -> float:
-        """What so many more certify draws would add to the radius by votes: what a search that costs them must gain."""
+        """The usual gain from which on a search of so many draws pays: what they would add to the certify draws.
+
+        Times 3, because a search is in vain for most inputs, and then its draws are lost.
+        """
         config, sigma = self.config, self.smoothed.sigma
         richer = outlook(self.selected, self.top, config.n + draws, config.alpha, sigma)
-        return max(0.0, richer.radius - max(0.0, self.at_input.radius))
+        return 3 * max(0.0, richer.radius - max(0.0, self.at_input.radius))
 
     def outlook(self, counts: Counts, balls: int = 1) -> Outlook:
         """What votes may expect of one of several balls, with its share of draws and alpha, after these counts."""
