@@ -37,6 +37,7 @@ from doublebubble.types import Counts, Floats
 _SHARES = (0.1, 0.25, 0.5)  # of alpha for a gradient, tried in turn
 _MOST_TESTS = 6  # each costs one more sum over the noise
 _NEAR = 1.4  # rivals whose radius by votes exceeds the least one by more than this factor never come to decide
+_LEAST_SEEN = 200  # draws: fewer show nothing of a gradient
 _FEWEST = 4  # draws, to have two halves
 
 
@@ -261,9 +262,9 @@ class FirstOrder(SmoothingMethod):
     label, colour, marker, rank = "first order", "#CC79A7", "v", 50
 
     def promising(self, trials: Trials) -> bool:
-        """Whether gradients as networks usually show them would pay."""
+        """Whether gradients as networks usually show them would pay, and there are draws enough to see them."""
         stand = outset(trials, trials.selected)
-        probes = stand.probes(trials.per_verdict)
+        probes = stand.probes(trials.per_verdict) if trials.per_verdict >= _LEAST_SEEN else []
         if not probes:
             return False
         usual = stand.design({asked.rival: Guess(asked.usual) for asked in probes})
