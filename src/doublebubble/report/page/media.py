@@ -8,8 +8,8 @@ from pathlib import Path
 from PIL import Image, UnidentifiedImageError
 
 from doublebubble.errors import RunError
+from doublebubble.report.page.run_view import Look
 from doublebubble.report.page.thumbnails import Pixels, Thumbnails, data_uri, make_thumbnails
-from doublebubble.report.page.view import Look
 from doublebubble.runs.picture_files import stored_pictures
 from doublebubble.runs.store import StoredRun
 

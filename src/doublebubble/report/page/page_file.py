@@ -8,12 +8,12 @@ from pathlib import Path
 
 from doublebubble.errors import RunError, SettingError
 from doublebubble.report.page import sections
-from doublebubble.report.page.columns import curve_data, millionths, run_data
 from doublebubble.report.page.envelope import Group, choose, common_tables, comparable, envelope
 from doublebubble.report.page.markup import Markup, data_block, element, joined
 from doublebubble.report.page.media import fit_media
+from doublebubble.report.page.run_view import PLAN, Look, RunView, views
+from doublebubble.report.page.script_data import curve_data, millionths, run_data
 from doublebubble.report.page.steps import bands, radii_that_matter, steps
-from doublebubble.report.page.view import PLAN, Look, RunView, views
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 

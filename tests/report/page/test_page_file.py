@@ -168,12 +168,12 @@ def test_what_does_not_fit_is_left_out_with_a_sentence(tmp_path: Path, monkeypat
     whole = page_text([run], looks)
     assert not re.search("left out|coarser|compressed|numbers of these runs alone", shown(whole))
     bare = len(page_text([stored(tmp_path / "bare")], {}).encode())
-    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", bare + 120_000)
+    monkeypatch.setattr("doublebubble.report.page.page_file.LIMIT", bare + 120_000)
     coarser = page_text([run], looks)
     assert len(coarser.encode()) < bare + 120_000 < len(whole.encode())
     assert "Drawn pictures are coarser" in shown(coarser)
     assert "left out" not in shown(coarser)
-    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", bare + 20_000)
+    monkeypatch.setattr("doublebubble.report.page.page_file.LIMIT", bare + 20_000)
     fewer = page_text([run], looks)
     assert len(fewer.encode()) < bare + 20_000
     kept = pictures(fewer)
@@ -189,7 +189,7 @@ def test_a_page_whose_numbers_pass_the_limit_is_written_and_says_so(
     run = stored(tmp_path / "run")
     draw(run, 2, 0, edge=50)
     looks = {"cd" * 32: Look(CLASSES, tuple(range(40)), np.zeros((40, 1, 2, 2), np.uint8))}
-    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", 3_000_000)
+    monkeypatch.setattr("doublebubble.report.page.page_file.LIMIT", 3_000_000)
     text = page_text([run], looks)
     said = re.search(
         r"The numbers of these runs alone take ([0-9.]+) MB, while such a file should have less than 3 MB", shown(text)

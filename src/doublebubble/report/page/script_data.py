@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from doublebubble import registry
 from doublebubble.certificate import Status
 from doublebubble.report.facts import guarantee_of
+from doublebubble.report.page.run_view import PLAN, RunView
 from doublebubble.report.page.steps import Steps
-from doublebubble.report.page.view import PLAN, RunView
 from doublebubble.runs.record import Record, floor_radius
 from doublebubble.types import Guarantee
 
