@@ -100,10 +100,10 @@ def test_running_out_of_memory_is_not_the_inputs_fault(tmp_path: Path) -> None:
 
 def test_the_advice_on_memory_can_be_followed(tmp_path: Path) -> None:
     """The same command resumes; a smaller batch is another run, is refused in this folder and accepted in another."""
-    error = ModelError("input 3: the model failed")
+    error = ModelError("input 5: the model failed")
     error.__cause__ = torch.OutOfMemoryError("CUDA out of memory")
     with pytest.raises(RunError, match=r"or start again in another folder with a smaller batch size, .* another run"):
-        run(tmp_path / "run", FakeCertifier(poisoned=[3], error=error), range(8))
+        run(tmp_path / "run", FakeCertifier(poisoned=[5], error=error), range(8))
     smaller = spec(batch_size=2)
     with pytest.raises(RunError, match=r"batch_size: 4 -> 2.*another folder"), RunStore(tmp_path / "run", smaller):
         pass

@@ -99,7 +99,7 @@ def test_without_a_slope_ball_two_goes_back_to_the_input(monkeypatch: pytest.Mon
 
 def test_the_wrong_class_is_left_against_its_gradient_and_never_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     def wall(x: Tensor) -> float:
-        return float(x[0]) - 0.45
+        return float(x[0]) - 0.55
 
     looks = Looks(lambda x: abs(wall(x)), lambda x: torch.tensor([math.copysign(1.0, wall(x)), 0.0]).double())
     looks.top = lambda x: 1 if wall(x) > 0 else 0

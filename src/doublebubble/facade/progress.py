@@ -61,8 +61,9 @@ def certifying_progress(console: Console, earlier: list[Record], total: int, qui
         yield standing.add
     elif console.is_terminal or _in_notebook(console):
         with _bar(console) as progress:
-            shown = {"pace": "", "standing": standing.text()}
-            task = progress.add_task("certifying", total=total, completed=standing.done, **shown)
+            task = progress.add_task(
+                "certifying", total=total, completed=standing.done, pace="", standing=standing.text()
+            )
 
             def watch(record: Record) -> None:
                 standing.add(record)
