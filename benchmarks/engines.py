@@ -48,11 +48,11 @@ def _overhead() -> Row:
     """The time that grouping, records and the store add."""
     job = _job(inputs=20, n=10_000)
     certifier = job.recipe.build()
-    chosen = [job.source.task(index) for index in job.spec.index_list]
+    chosen = [job.source.input(index) for index in job.spec.index_list]
 
     def bare() -> None:
-        for task in chosen:
-            certifier.certify(task.x, index=task.index, label=task.label)
+        for given in chosen:
+            certifier.certify(given.x, index=given.index, label=given.label)
 
     def engine() -> None:
         with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder), job.spec) as store:

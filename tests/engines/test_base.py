@@ -32,21 +32,21 @@ class FakeCertifier:
         return [certificate(given.index, label=given.label) for given in inputs]
 
 
-def tasks(indices: Sequence[int]) -> list[Input]:
+def inputs(indices: Sequence[int]) -> list[Input]:
     return [Input(index, torch.zeros(1), 1) for index in indices]
 
 
 def run(path: Path, certifier: FakeCertifier, indices: Sequence[int], size: int = 4) -> list[Record]:
     seen: list[Record] = []
     with RunStore(path, spec()) as store:
-        execute(LocalEngine(certifier), in_groups(tasks(indices), size), store, seen.append)
+        execute(LocalEngine(certifier), in_groups(inputs(indices), size), store, seen.append)
     return seen
 
 
 def test_groups_hold_every_task_once_in_order() -> None:
-    groups = list(in_groups(tasks(range(11)), 4))
+    groups = list(in_groups(inputs(range(11)), 4))
     assert [len(group) for group in groups] == [4, 4, 3]
-    assert [task.index for group in groups for task in group] == list(range(11))
+    assert [given.index for group in groups for given in group] == list(range(11))
 
 
 def test_a_poisoned_input_is_recorded_and_the_run_goes_on(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_poisoned_input_is_recorded_and_the_run_goes_on(tmp_path: Path) -> Non
 
 def test_neighbours_of_a_poisoned_input_are_certified_one_by_one() -> None:
     certifier = FakeCertifier(poisoned=[1])
-    outcomes = certify_group(certifier, tasks(range(3)))
+    outcomes = certify_group(certifier, inputs(range(3)))
     assert certifier.calls == [(0, 1, 2), (0,), (1,), (2,)]
     assert [isinstance(outcome, Failure) for outcome in outcomes] == [False, True, False]
 
@@ -100,10 +100,10 @@ def test_running_out_of_memory_is_not_the_inputs_fault(tmp_path: Path) -> None:
 
 def test_the_advice_on_memory_can_be_followed(tmp_path: Path) -> None:
     """The same command resumes; a smaller batch is another run, is refused in this folder and accepted in another."""
-    error = ModelError("input 3: the model failed")
+    error = ModelError("input 5: the model failed")
     error.__cause__ = torch.OutOfMemoryError("CUDA out of memory")
     with pytest.raises(RunError, match=r"or start again in another folder with a smaller batch size, .* another run"):
-        run(tmp_path / "run", FakeCertifier(poisoned=[3], error=error), range(8))
+        run(tmp_path / "run", FakeCertifier(poisoned=[5], error=error), range(8))
     smaller = spec(batch_size=2)
     with pytest.raises(RunError, match=r"batch_size: 4 -> 2.*another folder"), RunStore(tmp_path / "run", smaller):
         pass
@@ -128,7 +128,7 @@ def test_outcomes_are_written_before_the_next_group_is_begun(tmp_path: Path) -> 
                 written.append(len(read_run(tmp_path).records))
 
     with RunStore(tmp_path, spec()) as store:
-        execute(Watching(), in_groups(tasks(range(3)), 1), store, lambda record: None)
+        execute(Watching(), in_groups(inputs(range(3)), 1), store, lambda record: None)
     assert written == [1, 2, 3]
 
 

@@ -1,4 +1,4 @@
-"""The engine of one process: in order, one outcome for each task, and lazily."""
+"""The engine of one process: in order, one outcome for each input, and lazily."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,12 +22,12 @@ class Refuses:
         return [certificate(index) for index in indices]
 
 
-def tasks(count: int) -> Iterator[Input]:
+def inputs(count: int) -> Iterator[Input]:
     return (Input(index, torch.zeros(1), 1) for index in range(count))
 
 
 def test_outcomes_come_in_order_and_a_failure_spoils_nobody_else() -> None:
-    found = list(LocalEngine(Refuses()).outcomes(in_groups(tasks(8), 3)))
+    found = list(LocalEngine(Refuses()).outcomes(in_groups(inputs(8), 3)))
     assert [outcome.index for outcome in found] == list(range(8))
     assert [outcome for outcome in found if isinstance(outcome, Failure)] == [
         Failure(4, 1, "input 4: expected finite values")
@@ -38,7 +38,7 @@ def test_a_group_is_taken_only_when_the_one_before_is_done() -> None:
     taken: list[int] = []
 
     def groups() -> Iterator[list[Input]]:
-        for group in in_groups(tasks(6), 2):
+        for group in in_groups(inputs(6), 2):
             taken.append(group[0].index)
             yield group
 

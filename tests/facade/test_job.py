@@ -36,10 +36,10 @@ def test_a_job_leaves_out_what_is_done(tmp_path: Path) -> None:
     with RunStore(tmp_path / "run", job.spec) as store:
         store.append(certificate(3))
         groups = list(job.groups(store))
-    tasks = [task for group in groups for task in group]
-    assert [task.index for task in tasks] == [0, 1, 2, 4, 5, 6]
-    assert torch.equal(tasks[3].x, data.inputs(slice(4, 5))[0])
-    assert [task.label for task in tasks] == data.labels[[0, 1, 2, 4, 5, 6]].tolist()
+    given = [one for group in groups for one in group]
+    assert [one.index for one in given] == [0, 1, 2, 4, 5, 6]
+    assert torch.equal(given[3].x, data.inputs(slice(4, 5))[0])
+    assert [one.label for one in given] == data.labels[[0, 1, 2, 4, 5, 6]].tolist()
 
 
 def test_a_simultaneous_level_is_divided_by_the_split_whichever_inputs_are_asked_for() -> None:

@@ -54,23 +54,23 @@ def test_every_form_gives_the_same_inputs(form: str) -> None:
     source = source_of(FORMS[form])  # type: ignore[arg-type]
     assert len(source) == 7
     for index in (3, 0, 6):
-        task = source.task(index)
-        assert torch.equal(task.x, X[index])
-        assert (task.index, task.label) == (index, int(Y[index]))
+        given = source.input(index)
+        assert torch.equal(given.x, X[index])
+        assert (given.index, given.label) == (index, int(Y[index]))
     assert source.num_classes is None
 
 
 def test_labels_may_be_missing() -> None:
     for data in (X, X.numpy(), TensorDataset(X), DataLoader(TensorDataset(X), batch_size=2), (X, None)):
-        task = source_of(data).task(2)
-        assert torch.equal(task.x, X[2])
-        assert task.label is None
+        given = source_of(data).input(2)
+        assert torch.equal(given.x, X[2])
+        assert given.label is None
 
 
 def test_a_loader_that_shuffles_is_read_in_the_order_of_its_data() -> None:
     with pytest.warns(DoubleBubbleWarning, match="the loader shuffles; inputs are numbered and read in the order"):
         source = source_of(DataLoader(PAIRS, batch_size=3, shuffle=True))
-    assert [source.task(index).label for index in range(7)] == Y.tolist()
+    assert [source.input(index).label for index in range(7)] == Y.tolist()
 
 
 def test_names_and_folders(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_names_and_folders(tmp_path: Path) -> None:
             Image.fromarray(np.full((4, 4), 100 + number, np.uint8)).save(tmp_path / label / f"{number}.png")
     for data in (tmp_path, str(tmp_path), f"folder:{tmp_path}"):
         folder = source_of(data)
-        assert (len(folder), folder.num_classes, folder.task(2).label) == (4, 2, 1)
+        assert (len(folder), folder.num_classes, folder.input(2).label) == (4, 2, 1)
     with pytest.raises(SettingError, match="data set: expected one of digits"):
         source_of("no such data")
 
@@ -105,7 +105,7 @@ def test_an_input_that_changes_between_readings_is_an_error() -> None:
     source = source_of(Jittered())
     source.digest()
     with pytest.raises(InputError, match="input 1: the data set gave another input than before"):
-        source.task(1)
+        source.input(1)
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_an_input_that_changes_between_readings_is_an_error() -> None:
 )
 def test_what_is_no_data_is_told(data: Any, message: str) -> None:
     with pytest.raises((InputError, SettingError), match=message):
-        source_of(data).task(0)
+        source_of(data).input(0)

@@ -76,7 +76,7 @@ def test_a_restart_gives_the_same_integers() -> None:
 
 def test_every_name_has_integers_of_its_own() -> None:
     names = [Stream(seed, index, "certify") for seed in (0, 1) for index in (0, 1, 10)]
-    names += [Stream(0, 0, "select"), Stream(0, 0, "certify", kind="gumbel")]
+    names += [Stream(0, 0, "select"), Stream(0, 0, "certify").named("gumbel")]
     assert len({drawn(stream, [64]).tobytes() for stream in names}) == len(names)
     one, two = drawn(names[0], [200_000]), drawn(names[1], [200_000])
     assert abs(np.corrcoef(one, two)[0, 1]) < 5 / np.sqrt(len(one))

@@ -18,7 +18,7 @@ from doublebubble.protocols import paper
 from doublebubble.protocols.paper_search import (
     Found,
     Measured,
-    Task,
+    SearchedInput,
     _bubble_slope,
     find_second,
     find_third,
@@ -39,27 +39,27 @@ class Looks:
     gradient: Callable[[Tensor], Tensor]
     top: Callable[[Tensor], int] = lambda point: 1
     points: list[Tensor] = field(default_factory=list)
-    parts: list[int] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
     estimators: list[Estimator] = field(default_factory=list)
 
     def measured(self, point: Tensor) -> Measured:
         return Measured(point, 10, np.array([3, 7]), Rivals(self.top(point), 0, 0.7, 0.3), self.radius(point))
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def look(task: Task, point: Tensor, estimator: Estimator, part: int) -> tuple[Measured, Tensor, Cost]:
+        def look(_: SearchedInput, point: Tensor, estimator: Estimator, part: str) -> tuple[Measured, Tensor, Cost]:
             self.points.append(point)
             self.parts.append(part)
             self.estimators.append(estimator)
             return self.measured(point), self.gradient(point), Cost(10, 40)
 
-        monkeypatch.setattr(Task, "look", look)
+        monkeypatch.setattr(SearchedInput, "look", look)
 
 
-def task(domain: tuple[float, float] | None = (0.0, 1.0), **search: object) -> Task:
+def searched(domain: tuple[float, float] | None = (0.0, 1.0), **search: object) -> SearchedInput:
     smoothed = SmoothedClassifier(HalfSpace([1.0, 0.0], -0.2), 0.5, 2, domain=domain)
     settings = PaperSearch.model_validate(search)
     config = CertifyConfig(protocol="paper", n=100, methods=("cohen", "single", "double"), paper=settings)
-    return Task(smoothed, config, X1, 0, 1)
+    return SearchedInput(smoothed, config, X1, 0, 1)
 
 
 def hill(peak: Tensor, steepness: float) -> Looks:
@@ -74,7 +74,7 @@ def best_on_a_grid(value: Callable[[Tensor], float]) -> float:
 def test_ball_two_climbs_the_radius_less_the_distance(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = hill(torch.tensor([0.9, 0.7], dtype=torch.float64), 3.0)
     looks.install(monkeypatch)
-    found = find_second(task())
+    found = find_second(searched())
     assert found.ball is not None
 
     def excess(x: Tensor) -> float:
@@ -83,7 +83,7 @@ def test_ball_two_climbs_the_radius_less_the_distance(monkeypatch: pytest.Monkey
     assert excess(found.ball.point) == pytest.approx(best_on_a_grid(excess), abs=1e-3)
     assert excess(found.ball.point) == max(excess(point) for point in looks.points)
     assert found.cost == Cost(10 * len(looks.points), 40 * len(looks.points))
-    assert looks.parts == list(range(len(looks.points))), "every look has a stream of its own"
+    assert looks.parts == [f"second/{i}" for i in range(len(looks.points))], "every look has a stream of its own"
     assert set(looks.estimators) == {Estimator.FULL}
     assert float((looks.points[0] - X1).norm()) < 1e-5
     assert float((looks.points[1] - looks.points[0]).norm()) == pytest.approx(0.01)
@@ -92,19 +92,19 @@ def test_ball_two_climbs_the_radius_less_the_distance(monkeypatch: pytest.Monkey
 def test_without_a_slope_ball_two_goes_back_to_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = Looks(lambda x: 1.0, torch.zeros_like)
     looks.install(monkeypatch)
-    find_second(task(start_noise=0.1))
+    find_second(searched(start_noise=0.1))
     distances = [float((point - X1).norm()) for point in looks.points]
     assert distances[1] == pytest.approx(distances[0] - 0.01)
 
 
 def test_the_wrong_class_is_left_against_its_gradient_and_never_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     def wall(x: Tensor) -> float:
-        return float(x[0]) - 0.45
+        return float(x[0]) - 0.55
 
     looks = Looks(lambda x: abs(wall(x)), lambda x: torch.tensor([math.copysign(1.0, wall(x)), 0.0]).double())
     looks.top = lambda x: 1 if wall(x) > 0 else 0
     looks.install(monkeypatch)
-    found = find_second(task(start_noise=0.1, first_step=0.02))
+    found = find_second(searched(start_noise=0.1, first_step=0.02))
     first, second = looks.points[:2]
     assert looks.top(first) == 0, "the start must lie on the wrong side for this test to mean anything"
     assert float(second[0] - first[0]) == pytest.approx(0.02), "straight to the right side, no distance term"
@@ -117,7 +117,7 @@ def test_a_radius_that_grows_for_ever_stays_in_reach(
 ) -> None:
     looks = Looks(lambda x: 5 * float(x.sum()) ** 3, lambda x: torch.full((2,), 15.0).double() * x.sum() ** 2)
     looks.install(monkeypatch)
-    find_second(task(domain))
+    find_second(searched(domain))
     if domain is None:
         rivals = goodman_rivals(np.array([0, 100]), 0.05)
         assert max(float((p - X1).norm()) for p in looks.points) <= 0.5 * (rivals.p_a + 3)
@@ -137,7 +137,7 @@ def test_ball_three_climbs_the_printed_formula_along_the_line(monkeypatch: pytes
 
     looks = Looks(r3, lambda x: torch.stack([-4.0 * (x[0] - 0.35), torch.zeros(()).double()]))
     looks.install(monkeypatch)
-    found = find_third(task(line_iterations=300), second_ball())  # the published cap makes 30 looks short
+    found = find_third(searched(line_iterations=300), second_ball())  # the published cap makes 30 looks short
     assert found.ball is not None
     assert float(looks.points[0][0]) == pytest.approx(0.5 - 0.9 * 0.4)
     assert all(float(p[1]) == pytest.approx(0.4) and 0.1 - 1e-9 <= float(p[0]) <= 0.5 for p in looks.points)
@@ -148,7 +148,7 @@ def test_ball_three_climbs_the_printed_formula_along_the_line(monkeypatch: pytes
     reached = joint(float(X1[0] - found.ball.point[0]))
     assert reached == pytest.approx(max(joint(d3) for d3 in np.linspace(0, 0.4, 401)), abs=2e-3)
     assert reached == pytest.approx(max(joint(float(X1[0] - p[0])) for p in looks.points), abs=1e-9)
-    assert looks.parts == [50 + i for i in range(len(looks.points))], "no stream of ball 2 is used again"
+    assert looks.parts == [f"third/{i}" for i in range(len(looks.points))], "no stream of ball 2 is used again"
 
 
 def test_ball_three_leaves_where_the_class_is_wrong_and_where_it_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_ball_three_leaves_where_the_class_is_wrong_and_where_it_is_empty(monkey
     wrong.top = lambda x: 1 if signed(x) > 0 else 0
     for looks in (empty, wrong):
         looks.install(monkeypatch)
-        found = find_third(task(), second_ball())
+        found = find_third(searched(), second_ball())
         assert signed(looks.points[0]) < 0
         assert float(looks.points[1][0] - looks.points[0][0]) == pytest.approx(0.025 * 0.4)
         assert found.ball is None or signed(found.ball.point) > 0
@@ -172,17 +172,17 @@ def test_the_line_search_of_approximate_votes_by_the_logits_and_climbs_by_autogr
 ) -> None:
     looks = hill(torch.tensor([0.3, 0.4], dtype=torch.float64), 1.0)
     looks.install(monkeypatch)
-    approximate = task()
+    approximate = searched()
     config = approximate.config.model_copy(update={"gradient": "approximate"})
-    find_third(Task(approximate.smoothed, config, X1, 0, 1), second_ball())
+    find_third(SearchedInput(approximate.smoothed, config, X1, 0, 1), second_ball())
     assert set(looks.estimators) == {Estimator.AUTOGRAD_ONLY}
 
 
 def test_there_is_no_line_without_a_ball_that_reaches_the_input() -> None:
     at_input = Measured(X1, 10, np.array([3, 7]), Rivals(1, 0, 0.7, 0.3), 0.6)
     far = Measured(X1 + 0.4, 10, np.array([3, 7]), Rivals(1, 0, 0.7, 0.3), 0.3)
-    assert find_third(task(), at_input) == Found(None, "no line to search: ball 2 is centred at the input")
-    assert find_third(task(), far) == Found(None, "no line to search: ball 2 does not reach the input")
+    assert find_third(searched(), at_input) == Found(None, "no line to search: ball 2 is centred at the input")
+    assert find_third(searched(), far) == Found(None, "no line to search: ball 2 does not reach the input")
 
 
 @pytest.mark.parametrize(("top", "radius"), [(0, 0.4), (1, -0.1), (1, 0.0)])
@@ -191,15 +191,15 @@ def test_a_find_that_all_draws_do_not_confirm_is_dropped(
 ) -> None:
     looks = hill(X1 + 0.1, 1.0)
     looks.install(monkeypatch)
-    real = Task.measure
+    real = SearchedInput.measure
 
-    def measure(self: Task, point: Tensor, stage: Stage, part: str) -> tuple[Measured, Cost]:
+    def measure(self: SearchedInput, point: Tensor, stage: Stage, part: str) -> tuple[Measured, Cost]:
         if stage == "select":
             return real(self, point, stage, part)
         return Measured(point, 100, np.array([50, 50]), Rivals(top, 1 - top, 0.5, 0.5), radius), Cost(100, 100)
 
-    monkeypatch.setattr(Task, "measure", measure)
-    working = task(draws=10)
+    monkeypatch.setattr(SearchedInput, "measure", measure)
+    working = searched(draws=10)
     c = paper.certify(working.smoothed, working.config, Input(0, X1, 1))
     assert len(c.balls) == 1
     assert c.radii["double"] == c.radii["single"] == c.radii["cohen"] > 0

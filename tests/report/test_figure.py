@@ -16,12 +16,12 @@ from matplotlib.text import Text
 from PIL import Image
 from scipy.optimize import LinearConstraint, minimize
 
-from doublebubble.report.figure import BLUE, DASHED, GREEN, VERMILION, Line, Look, Panel, draw, save, spread
+from doublebubble.report.figure import BLUE, DASHED, GREEN, VERMILION, AxesStyle, Line, Panel, draw, save, spread
 from doublebubble.report.measures import Estimate
 from doublebubble.types import Floats
 
-ENDS = Look("x", "y")
-BESIDE = Look("x", "y", names="beside", y_range=(0.0, 1.02), steps=True)
+ENDS = AxesStyle("x", "y")
+BESIDE = AxesStyle("x", "y", names="beside", y_range=(0.0, 1.02), steps=True)
 
 
 def flat(label: str, height: float, dashes: str = "solid") -> Line:

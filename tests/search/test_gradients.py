@@ -11,7 +11,7 @@ from doublebubble.errors import ModelError, SettingError
 from doublebubble.search.gradients import (
     Cost,
     Estimator,
-    Outcome,
+    GradientState,
     Rivals,
     estimated_rivals,
     leading,
@@ -81,7 +81,7 @@ def test_gradients_converge_to_the_closed_form_like_one_over_the_root_of_n(
 def test_the_radius_of_a_half_space_grows_at_rate_one_along_its_normal(estimator: Estimator) -> None:
     oracle, x = half_space()
     found = radius_gradient(smooth(oracle, 2), estimator, x, 100_000, stream())
-    assert found.outcome is Outcome.DEFINED
+    assert found.state is GradientState.DEFINED
     normal = torch.tensor([0.6, 0.0, 0.8, 0.0], dtype=torch.float64)
     torch.testing.assert_close(found.value, normal, atol=0.05, rtol=0)
 
@@ -179,7 +179,7 @@ class Fixed(nn.Module):
 @pytest.mark.parametrize("estimator", EVERY)
 def test_unanimous_votes_show_no_direction(estimator: Estimator) -> None:
     found = radius_gradient(smooth(Fixed([1.0, 0.0, 0.0]).eval(), 3), estimator, torch.ones(2, 2), 100, stream())
-    assert found.outcome is Outcome.UNANIMOUS
+    assert found.state is GradientState.UNANIMOUS
     assert found.counts.tolist() == [100, 0, 0]
     assert torch.equal(found.value, torch.zeros(2, 2, dtype=torch.float64))
     assert found.cost == Cost(100, 100), "no backward pass is spent"
@@ -190,7 +190,7 @@ def test_unanimous_votes_show_no_direction(estimator: Estimator) -> None:
 def test_a_probability_of_nought_or_one_is_singular(estimator: Estimator, p_a: float, p_b: float) -> None:
     oracle, x = linear()
     found = radius_gradient(smooth(oracle, 4), estimator, x, 100, stream(), lambda counts: Rivals(0, 1, p_a, p_b))
-    assert found.outcome is Outcome.SINGULAR
+    assert found.state is GradientState.SINGULAR
     assert not found.value.any()
 
 
@@ -198,7 +198,7 @@ def test_a_gradient_that_vanishes_is_said_to() -> None:
     flat = smooth(Fixed([0.0, 0.0]).eval(), 2)
     found = radius_gradient(flat, Estimator.FULL, torch.ones(3), 100, stream())
     assert 0 < found.counts[0] < 100
-    assert found.outcome is Outcome.VANISHED
+    assert found.state is GradientState.VANISHED
     assert not found.value.any()
 
 
@@ -232,7 +232,7 @@ def test_any_floating_dtype_and_shape(estimator: Estimator, dtype: torch.dtype) 
     assert found.value.shape == (3, 2, 2)
     assert found.value.dtype == torch.float64
     assert found.value.isfinite().all()
-    assert found.outcome is Outcome.DEFINED
+    assert found.state is GradientState.DEFINED
 
 
 @pytest.mark.parametrize("estimator", EVERY)
@@ -241,7 +241,7 @@ def test_a_thousand_classes(estimator: Estimator) -> None:
     with torch.no_grad():
         model.weight.copy_(torch.randn((1000, 6), generator=torch.Generator().manual_seed(1)))
     found = radius_gradient(smooth(model.eval(), 1000, 200), estimator, torch.ones(6), 400, stream())
-    assert found.outcome is Outcome.DEFINED
+    assert found.state is GradientState.DEFINED
     assert found.value.isfinite().all()
 
 

@@ -40,10 +40,10 @@ report.__doc__ = _EXAMPLE
 
 def write_report(console: Console, runs: "Sequence[StoredRun]", out: Path, data_dir: Path | None) -> None:
     """The page of these runs, with thumbnails where their data are at hand; a sentence where they are not."""
-    from doublebubble.facade.thumbnails import looks_of
+    from doublebubble.facade.galleries import galleries_of
     from doublebubble.report.page import write_page
 
-    looks, troubles = looks_of(runs, data_dir)
+    galleries, troubles = galleries_of(runs, data_dir)
     for sentence in troubles:
         console.print(sentence, markup=False)
-    write_page(runs, out, looks)
+    write_page(runs, out, galleries)

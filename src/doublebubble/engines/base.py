@@ -1,4 +1,4 @@
-"""What engines share: the tasks, the recipe every worker builds its certifier from, and the driver that writes the run.
+"""What engines share: the recipe every worker builds its certifier from, and the driver that writes the run.
 
 An engine turns groups of inputs into outcomes in any order; the driver alone touches the store. May not import ray.
 """
@@ -90,10 +90,10 @@ class Engine(Protocol):
         ...
 
 
-def certify_group(certifier: CertifiesInputs, tasks: Sequence[Input]) -> list[Outcome]:
-    """One outcome for each task. An input that cannot be certified becomes a failure and spoils no neighbour."""
+def certify_group(certifier: CertifiesInputs, inputs: Sequence[Input]) -> list[Outcome]:
+    """One outcome for each input. An input that cannot be certified becomes a failure and spoils no neighbour."""
     try:
-        return list(certifier.certify_inputs(tasks))
+        return list(certifier.certify_inputs(inputs))
     except DoubleBubbleError as error:
         if isinstance(error.__cause__, torch.OutOfMemoryError):
             # The machine's fault, not the input's: nothing is to be recorded.
@@ -101,16 +101,16 @@ def certify_group(certifier: CertifiesInputs, tasks: Sequence[Input]) -> list[Ou
                 "out of memory on the device: free some there and resume with the same command, or start again in "
                 f"another folder with a smaller batch size, which makes it another run ({error})"
             ) from error
-        if len(tasks) == 1:
-            return [Failure(tasks[0].index, tasks[0].label, str(error))]
-    return [outcome for task in tasks for outcome in certify_group(certifier, [task])]
+        if len(inputs) == 1:
+            return [Failure(inputs[0].index, inputs[0].label, str(error))]
+    return [outcome for given in inputs for outcome in certify_group(certifier, [given])]
 
 
-def in_groups(tasks: Iterable[Input], size: int) -> Iterator[list[Input]]:
-    """The tasks in lists of `size`, the last one shorter."""
+def in_groups(inputs: Iterable[Input], size: int) -> Iterator[list[Input]]:
+    """The inputs in lists of `size`, the last one shorter."""
     group: list[Input] = []
-    for task in tasks:
-        group.append(task)
+    for given in inputs:
+        group.append(given)
         if len(group) == size:
             yield group
             group = []

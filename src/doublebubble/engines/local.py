@@ -7,7 +7,7 @@ from doublebubble.smoothing import Input
 
 
 class LocalEngine:
-    """The engine of one process: outcomes come in the order of the tasks."""
+    """The engine of one process: outcomes come in the order of the inputs."""
 
     def __init__(self, certifier: CertifiesInputs) -> None:
         self._certifier = certifier

@@ -52,18 +52,18 @@ class _Worker:
                 raise RunError(f"the worker on {host} has {name} {found[name]!r}, the run's is {expected!r}")
         self._certifier = recipe.build()
 
-    def certify(self, tasks: list[Input]) -> list[Outcome]:
-        """One outcome for each task."""
+    def certify(self, inputs: list[Input]) -> list[Outcome]:
+        """One outcome for each input."""
         if self._certifier is None:
             raise RunError("the worker was asked to certify before it was built")
-        return certify_group(self._certifier, tasks)
+        return certify_group(self._certifier, inputs)
 
 
 @dataclass(frozen=True)
 class _Assignment:
-    """A group of tasks at one worker; `alone` if they were given to it by themselves after an earlier worker died."""
+    """A group of inputs at one worker; `alone` if they were given to it by themselves after an earlier worker died."""
 
-    tasks: list[Input]
+    inputs: list[Input]
     alone: bool
 
 
@@ -207,7 +207,7 @@ class _Dispatch:
                     self._give(slot, _Assignment(group, alone=False))
 
     def _give(self, slot: _Slot, assignment: _Assignment) -> None:
-        slot.given[slot.actor.certify.remote(assignment.tasks)] = assignment
+        slot.given[slot.actor.certify.remote(assignment.inputs)] = assignment
 
     def _collect(self, reference: ray.ObjectRef[list[Outcome]]) -> list[Outcome]:
         number = next(number for number, slot in enumerate(self._slots) if reference in slot.given)
@@ -223,15 +223,14 @@ class _Dispatch:
         lost = self._slots[number].given.values()
         failures: list[Outcome] = []
         for assignment in lost:
-            for task in assignment.tasks:
+            for given in assignment.inputs:
                 # Only an input that was alone can be blamed for the death.
-                self._deaths[task.index] = self._deaths.get(task.index, 0) + assignment.alone
-                if self._deaths[task.index] < ATTEMPTS:
-                    self._again.append(task)
+                self._deaths[given.index] = self._deaths.get(given.index, 0) + assignment.alone
+                if self._deaths[given.index] < ATTEMPTS:
+                    self._again.append(given)
                 else:
-                    failures.append(
-                        Failure(task.index, task.label, f"its worker died while certifying it alone, {ATTEMPTS} times")
-                    )
+                    reason = f"its worker died while certifying it alone, {ATTEMPTS} times"
+                    failures.append(Failure(given.index, given.label, reason))
         self._slots[number] = self._replacement()
         return failures
 

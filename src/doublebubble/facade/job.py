@@ -37,7 +37,7 @@ class Job:
     def groups(self, store: Store) -> Iterator[list[Input]]:
         """The inputs asked for that have no record yet, in groups that share micro-batches."""
         done = {record.index for record in store.records}
-        left = (self._task(index) for index in self.spec.index_list if index not in done)
+        left = (self._input(index) for index in self.spec.index_list if index not in done)
         return in_groups(left, self.recipe.group_size)
 
     def look_first(self) -> tuple[str, ...]:
@@ -46,19 +46,19 @@ class Job:
         Without labels, or in less than float32, only whether the model can be run is seen.
         """
         model, size = self.recipe.model, len(self.source)
-        tasks = [self._task(index) for index in range(0, size, max(1, size // _LOOK_AT))][:_LOOK_AT]
-        inputs = as_model_takes(model, [task.x for task in tasks])
-        labels = [task.label for task in tasks if task.label is not None]
-        if len(labels) < len(tasks) or inputs.dtype not in (torch.float32, torch.float64):
+        given = [self._input(index) for index in range(0, size, max(1, size // _LOOK_AT))][:_LOOK_AT]
+        inputs = as_model_takes(model, [one.x for one in given])
+        labels = [one.label for one in given if one.label is not None]
+        if len(labels) < len(given) or inputs.dtype not in (torch.float32, torch.float64):
             check_logits(model, inputs[:2], self.recipe.num_classes)
             return ()
         return first_look(model, inputs, torch.tensor(labels), self.recipe.sigma, self.recipe.num_classes).warnings
 
-    def _task(self, index: int) -> Input:
-        task, classes = self.source.task(index), self.recipe.num_classes
-        if task.label is not None and not 0 <= task.label < classes:
-            raise InputError(f"input {index}: expected a label from 0 to {classes - 1}, got {task.label}")
-        return task
+    def _input(self, index: int) -> Input:
+        given, classes = self.source.input(index), self.recipe.num_classes
+        if given.label is not None and not 0 <= given.label < classes:
+            raise InputError(f"input {index}: expected a label from 0 to {classes - 1}, got {given.label}")
+        return given
 
 
 def as_model_takes(model: nn.Module, xs: Sequence[Tensor]) -> Tensor:
@@ -104,7 +104,7 @@ def make_job(
         raise SettingError("simultaneous: protocol paper has no level that could hold for all inputs at once")
     if simultaneous:
         config = config.model_copy(update={"alpha": config.alpha / len(source)})
-    x = source.task(0).x
+    x = source.input(0).x
     device = device or str(next(model.parameters(), torch.empty(0)).device)
     recipe = Recipe(
         model=model,

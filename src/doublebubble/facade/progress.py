@@ -17,7 +17,7 @@ _SECONDS_BETWEEN_LINES = 10.0
 Watcher = Callable[[Record], None]
 
 
-class _Tally:
+class _Standing:
     """Counts what the progress display tells: records, correct ones, the sum of their radii, and how fast they come.
 
     Records come in bursts, a group at a time, so the rate is that since the start and not that of the last moments.
@@ -56,20 +56,22 @@ class _Tally:
 @contextmanager
 def certifying_progress(console: Console, earlier: list[Record], total: int, quiet: bool) -> Iterator[Watcher]:
     """A watcher that shows a live bar on a terminal, a line now and then elsewhere, or nothing."""
-    tally = _Tally(earlier, total)
+    standing = _Standing(earlier, total)
     if quiet:
-        yield tally.add
+        yield standing.add
     elif console.is_terminal or _in_notebook(console):
         with _bar(console) as progress:
-            task = progress.add_task("certifying", total=total, completed=tally.done, pace="", tally=tally.text())
+            task = progress.add_task(
+                "certifying", total=total, completed=standing.done, pace="", standing=standing.text()
+            )
 
             def watch(record: Record) -> None:
-                tally.add(record)
-                progress.update(task, completed=tally.done, pace=tally.pace(), tally=tally.text())
+                standing.add(record)
+                progress.update(task, completed=standing.done, pace=standing.pace(), standing=standing.text())
 
             yield watch
     else:
-        yield _Lines(console, tally).watch
+        yield _Lines(console, standing).watch
 
 
 def _in_notebook(console: Console) -> bool:
@@ -84,7 +86,7 @@ def _bar(console: Console) -> Progress:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.fields[pace]}"),
-        TextColumn("{task.fields[tally]}"),
+        TextColumn("{task.fields[standing]}"),
         console=console,
     )
 
@@ -92,14 +94,14 @@ def _bar(console: Console) -> Progress:
 class _Lines:
     """A plain line at the first record, at the last, and every few seconds between."""
 
-    def __init__(self, console: Console, tally: _Tally) -> None:
-        self._console, self._tally, self._last = console, tally, tally.began - _SECONDS_BETWEEN_LINES
+    def __init__(self, console: Console, standing: _Standing) -> None:
+        self._console, self._standing, self._last = console, standing, standing.began - _SECONDS_BETWEEN_LINES
 
     def watch(self, record: Record) -> None:
-        tally = self._tally
-        tally.add(record)
+        standing = self._standing
+        standing.add(record)
         now = time.monotonic()
-        if now - self._last < _SECONDS_BETWEEN_LINES and tally.done < tally.total:
+        if now - self._last < _SECONDS_BETWEEN_LINES and standing.done < standing.total:
             return
         self._last = now
-        self._console.print(f"{tally.done}/{tally.total} inputs, {tally.pace()}, {tally.text()}")
+        self._console.print(f"{standing.done}/{standing.total} inputs, {standing.pace()}, {standing.text()}")

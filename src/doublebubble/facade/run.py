@@ -9,7 +9,7 @@ import pandas as pd
 
 from doublebubble.certificate import Certificate
 from doublebubble.errors import RunError
-from doublebubble.facade.thumbnails import looks_of
+from doublebubble.facade.galleries import galleries_of
 from doublebubble.report.facts import guarantees, level, mark, protocol_name
 from doublebubble.runs import statistics
 from doublebubble.runs.spec import RunSpec
@@ -68,8 +68,8 @@ class Run(StoredRun):
         """Write the page: one file that opens in any browser and asks the network for nothing."""
         from doublebubble.report.page import write_page
 
-        looks, _ = looks_of([self], data_dir)
-        write_page([self], Path(path), looks)
+        galleries, _ = galleries_of([self], data_dir)
+        write_page([self], Path(path), galleries)
         return Path(path)
 
     def __repr__(self) -> str:

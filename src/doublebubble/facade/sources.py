@@ -35,7 +35,7 @@ class Source(Protocol):
 
     def __len__(self) -> int: ...
 
-    def task(self, index: int) -> Input:
+    def input(self, index: int) -> Input:
         """One input and its label, if there is one."""
 
     def digest(self) -> str:
@@ -54,7 +54,7 @@ class NamedSource:
     def __len__(self) -> int:
         return len(self._data)
 
-    def task(self, index: int) -> Input:
+    def input(self, index: int) -> Input:
         """One input and its label."""
         return Input(index, self._data.inputs(slice(index, index + 1))[0], int(self._data.labels[index]))
 
@@ -80,7 +80,7 @@ class ArraySource:
     def __len__(self) -> int:
         return len(self._inputs)
 
-    def task(self, index: int) -> Input:
+    def input(self, index: int) -> Input:
         """One input and its label, if there is one."""
         return Input(index, self._inputs[index], None if self._labels is None else _label(self._labels[index], index))
 
@@ -105,19 +105,19 @@ class ItemSource:
     def __len__(self) -> int:
         return self._size
 
-    def task(self, index: int) -> Input:
+    def input(self, index: int) -> Input:
         """One input and its label, if there is one."""
-        task = _task(self._read(index), index)
-        if self._seen and self._seen[index] != _fingerprint(task):
+        given = _input(self._read(index), index)
+        if self._seen and self._seen[index] != _fingerprint(given):
             raise InputError(
                 f"input {index}: the data set gave another input than before; expected one without random changes"
             )
-        return task
+        return given
 
     def digest(self) -> str:
         """That of all inputs and labels, each read once."""
         if not self._seen:
-            self._seen = [_fingerprint(_task(self._read(index), index)) for index in range(self._size)]
+            self._seen = [_fingerprint(_input(self._read(index), index)) for index in range(self._size)]
         return hashlib.sha256(b"".join(self._seen)).hexdigest()
 
 
@@ -130,7 +130,7 @@ def source_of(data: Data, domain: tuple[float, float] | None = UNIT, data_dir: P
     if isinstance(data, DataLoader):
         return _of_loader(data, domain)
     if isinstance(data, IterableDataset):
-        return _collected([_task(item, index) for index, item in enumerate(data)], type(data).__name__, domain)
+        return _collected([_input(item, index) for index, item in enumerate(data)], type(data).__name__, domain)
     if isinstance(data, TorchDataset):
         return ItemSource(data.__getitem__, _length(data), type(data).__name__, domain)
     if isinstance(data, Tensor | np.ndarray):
@@ -153,7 +153,7 @@ def _of_loader(loader: DataLoader[Any], domain: tuple[float, float] | None) -> S
     if isinstance(data, IterableDataset):
         whole = loader.batch_size is None and loader.batch_sampler is None
         items = loader if whole else (item for batch in loader for item in _unpacked(batch))
-        return _collected([_task(item, index) for index, item in enumerate(items)], name, domain)
+        return _collected([_input(item, index) for index, item in enumerate(items)], name, domain)
     if not isinstance(loader.sampler, SequentialSampler | RandomSampler):
         kind = type(loader.sampler).__name__
         raise SettingError(f"data: {kind} does not say which input is which; pass the loader's data set, and indices")
@@ -176,12 +176,12 @@ def _unpacked(batch: object) -> list[object]:
     raise InputError(f"data: expected batches (inputs, labels), got {_described(batch)}")
 
 
-def _collected(tasks: list[Input], name: str, domain: tuple[float, float] | None) -> Source:
+def _collected(inputs: list[Input], name: str, domain: tuple[float, float] | None) -> Source:
     """A source of inputs that can be read only once, and so are held."""
-    return ItemSource(lambda index: (tasks[index].x, tasks[index].label), len(tasks), name, domain)
+    return ItemSource(lambda index: (inputs[index].x, inputs[index].label), len(inputs), name, domain)
 
 
-def _task(item: object, index: int) -> Input:
+def _input(item: object, index: int) -> Input:
     if isinstance(item, list | tuple) and len(item) >= 2:
         return Input(index, _floats(item[0], f"input {index}"), _label(item[1], index))
     if isinstance(item, list | tuple) and len(item) == 1:
@@ -219,9 +219,9 @@ def _described(value: object) -> str:
     return f"a dict of {', '.join(map(str, value))}" if isinstance(value, dict) else type(value).__name__
 
 
-def _fingerprint(task: Input) -> bytes:
-    label = torch.tensor([] if task.label is None else [task.label])
-    return bytes.fromhex(data_digest(task.x, label))
+def _fingerprint(given: Input) -> bytes:
+    label = torch.tensor([] if given.label is None else [given.label])
+    return bytes.fromhex(data_digest(given.x, label))
 
 
 def _length(data: TorchDataset[Any]) -> int:

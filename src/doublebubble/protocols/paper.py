@@ -11,7 +11,7 @@ from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import InputError, SettingError
 from doublebubble.method import PublishedBall, PublishedBalls, SmoothingMethod
-from doublebubble.protocols.paper_search import Found, Measured, Task, find_second, find_third
+from doublebubble.protocols.paper_search import Found, Measured, SearchedInput, find_second, find_third
 from doublebubble.search.gradients import Cost
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import INPUT
@@ -38,60 +38,60 @@ def certify(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -
     seconds = dict.fromkeys(spent, 0.0)
 
     begin = time.perf_counter()
-    first, spent["select"] = Task(smoothed, config, fed, index, 0).measure(fed, "select", INPUT)
+    first, spent["select"] = SearchedInput(smoothed, config, fed, index, 0).measure(fed, "select", INPUT)
     seconds["select"] = time.perf_counter() - begin
     leader = first.rivals.top
-    task = Task(smoothed, config, fed, index, leader if label is None else label)
-    if leader != task.label:
-        reason = f"class {leader} leads at the input, class {task.label} was tested"
+    searched = SearchedInput(smoothed, config, fed, index, leader if label is None else label)
+    if leader != searched.label:
+        reason = f"class {leader} leads at the input, class {searched.label} was tested"
         radii = dict.fromkeys(config.methods, 0.0)
-        return _certificate(task, label, leader, Status.WRONG_CLASS, radii, [first], reason, spent, seconds)
+        return _certificate(searched, label, leader, Status.WRONG_CLASS, radii, [first], reason, spent, seconds)
 
     balls, stories = [first], []
     second = third = Found(None, "not searched")
     if needed >= 2:
-        second = _confirmed(task, find_second(task), "second", spent, seconds, "search")
+        second = _confirmed(searched, find_second(searched), "second", spent, seconds, "search")
         stories.append(f"ball 2: {second.reason}")
     if needed >= 3 and second.ball is not None:
-        third = _confirmed(task, find_third(task, second.ball), "third", spent, seconds, "line")
+        third = _confirmed(searched, find_third(searched, second.ball), "third", spent, seconds, "line")
         stories.append(f"ball 3: {third.reason}")
     balls += [found.ball for found in (second, third) if found.ball is not None]
     published = PublishedBalls(
-        x1=task.x.double().numpy(),
+        x1=searched.x.double().numpy(),
         domain=smoothed.domain,
         cohen=max(0.0, first.radius),
-        second=_published(task, second.ball),
-        third=_published(task, third.ball),
+        second=_published(searched, second.ball),
+        third=_published(searched, third.ball),
     )
     radii = {method.name: method.published(published) for method in methods}
     separated = max(radii.values()) > 0
     status = Status.CERTIFIED if separated else Status.NOT_SEPARATED
     prediction = leader if separated else ABSTAIN
-    return _certificate(task, label, prediction, status, radii, balls, "; ".join(stories), spent, seconds)
+    return _certificate(searched, label, prediction, status, radii, balls, "; ".join(stories), spent, seconds)
 
 
 def _confirmed(
-    task: Task, found: Found, part: str, spent: dict[str, Cost], seconds: dict[str, float], stage: str
+    searched: SearchedInput, found: Found, part: str, spent: dict[str, Cost], seconds: dict[str, float], stage: str
 ) -> Found:
     """The find itself, as published; where the search used fewer draws, the find measured once more with all n."""
     spent[stage] += found.cost
     seconds[stage] += found.seconds
-    if found.ball is None or task.config.paper.draws is None:
+    if found.ball is None or searched.config.paper.draws is None:
         return found
     begin = time.perf_counter()
-    ball, cost = task.measure(found.ball.point, "certify", part)
+    ball, cost = searched.measure(found.ball.point, "certify", part)
     spent["certify"] += cost
     seconds["certify"] += time.perf_counter() - begin
-    holds = ball.rivals.top == task.label and ball.radius > 0
+    holds = ball.rivals.top == searched.label and ball.radius > 0
     return Found(ball if holds else None, found.reason + ("" if holds else "; all n draws do not confirm it"))
 
 
-def _published(task: Task, ball: Measured | None) -> PublishedBall | None:
-    return None if ball is None else PublishedBall(ball.centre(), ball.radius, task.distance(ball.point))
+def _published(searched: SearchedInput, ball: Measured | None) -> PublishedBall | None:
+    return None if ball is None else PublishedBall(ball.centre(), ball.radius, searched.distance(ball.point))
 
 
 def _certificate(
-    task: Task,
+    searched: SearchedInput,
     label: int | None,
     prediction: int,
     status: Status,
@@ -101,11 +101,11 @@ def _certificate(
     spent: Mapping[str, Cost],
     seconds: Mapping[str, float],
 ) -> Certificate:
-    config = task.config
+    config = searched.config
     method = max((name for name in registry.names("paper") if name in radii), key=lambda name: radii[name])
     opening = "the largest of the radii asked for, as published; it " + Guarantee.NONE.sentence
     return Certificate(
-        index=task.index,
+        index=searched.index,
         label=label,
         prediction=prediction,
         status=status,
@@ -116,9 +116,9 @@ def _certificate(
         protocol="paper",
         guarantee=Guarantee.NONE,
         alpha=config.alpha,
-        sigma=task.smoothed.sigma,
-        shape=tuple(task.x.shape),
-        program=task.smoothed.program.name,
+        sigma=searched.smoothed.sigma,
+        shape=tuple(searched.x.shape),
+        program=searched.smoothed.program.name,
         balls=tuple(_ball(config, measured, at_input=measured is balls[0]) for measured in balls),
         multipliers=(),
         whole_domain=False,

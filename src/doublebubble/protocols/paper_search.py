@@ -57,7 +57,7 @@ def goodman_rivals(counts: Counts, alpha: float) -> Rivals:
 
 
 @dataclass(frozen=True)
-class Task:
+class SearchedInput:
     """One input to be searched around: the point x1 as it is fed to the model, and the class under test there."""
 
     smoothed: SmoothedClassifier
@@ -107,50 +107,51 @@ class Task:
         return Measured(point, n, counts, rivals, cohen_radius(rivals.p_a, rivals.p_b, self.smoothed.sigma))
 
 
-def find_second(task: Task) -> Found:
+def find_second(searched: SearchedInput) -> Found:
     """Algorithm 1: the ball that looked best for r(x') - |x' - x1| along an ascent of that difference, (E3).
 
     Where another class leads, its radius is descended instead and nothing is recorded.
     """
     begin = time.perf_counter()
-    settings, x = task.config.paper, task.x.double()
+    settings, x = searched.config.paper, searched.x.double()
     ascent = Ascent(
         settings.first_step,
         settings.smallest_step,
         settings.iterations,
-        project=_domain_of(task),
+        project=_domain_of(searched),
         momentum=settings.momentum,
         noise=settings.calibrated_noise,
     )
-    state = ascent.init(x + settings.start_noise * _normal(task.stream("search", "second/start"), x))
+    state = ascent.init(x + settings.start_noise * _normal(searched.stream("search", "second/start"), x))
     best: Measured | None = None
     spent = Cost()
     while not ascent.done(state):
         part = f"second/{0 if settings.fixed_draws else state.iteration}"
-        seen, gradient, cost = task.look(state.point, task.estimator, part)
+        seen, gradient, cost = searched.look(state.point, searched.estimator, part)
         spent += cost
-        right = seen.rivals.top == task.label
-        if right and seen.radius > 0 and _excess(task, seen) > (-np.inf if best is None else _excess(task, best)):
+        right = seen.rivals.top == searched.label
+        beaten = -np.inf if best is None else _excess(searched, best)
+        if right and seen.radius > 0 and _excess(searched, seen) > beaten:
             best = seen
         if right:
             gradient = gradient - _away(state.point, x)
-        step_stream = task.stream("search", f"second/{state.iteration}/step")
+        step_stream = searched.stream("search", f"second/{state.iteration}/step")
         state = ascent.step(state, gradient, forwards=right, stream=step_stream)
     assert state.stop is not None
     seconds = time.perf_counter() - begin
     return Found(best, f"best of {state.iteration} looks, ended because {state.stop.value}", spent, seconds)
 
 
-def find_third(task: Task, second: Measured) -> Found:
+def find_third(searched: SearchedInput, second: Measured) -> Found:
     """The ball on the line from ball 2 through x1 that looked best for (D3), along an ascent over s in [0, 1]."""
     begin = time.perf_counter()
-    settings, x = task.config.paper, task.x.double()
-    r2, d2 = second.radius, task.distance(second.point)
+    settings, x = searched.config.paper, searched.x.double()
+    r2, d2 = second.radius, searched.distance(second.point)
     if d2 == 0 or r2 <= d2:
         why = "ball 2 is centred at the input" if d2 == 0 else "ball 2 does not reach the input"
         return Found(None, f"no line to search: {why}")
     along = (x - second.point.double()) * ((r2 - d2) / d2)  # x3(s) = x1 + s * along
-    estimator = Estimator.FULL if task.estimator is Estimator.FULL else Estimator.AUTOGRAD_ONLY
+    estimator = Estimator.FULL if searched.estimator is Estimator.FULL else Estimator.AUTOGRAD_ONLY
     first = settings.line_first_step
     ascent = Ascent(
         first, settings.line_smallest_step, settings.line_iterations, confined(0.0, 1.0), _LARGEST_LINE_STEP * first
@@ -160,12 +161,12 @@ def find_third(task: Task, second: Measured) -> Found:
     spent = Cost()
     while not ascent.done(state):
         part = f"third/{0 if settings.fixed_draws else state.iteration}"
-        seen, gradient, cost = task.look(x + state.point * along, estimator, part)
+        seen, gradient, cost = searched.look(x + state.point * along, estimator, part)
         spent += cost
         slope = float((gradient * along).sum())
-        right = seen.rivals.top == task.label
+        right = seen.rivals.top == searched.label
         if right and seen.radius > 0:
-            d3 = task.distance(seen.point)
+            d3 = searched.distance(seen.point)
             joint = double_bubble_radius(r2, d2, seen.radius, d3)
             if best is None or joint > best[0]:
                 best = (joint, seen)
@@ -188,9 +189,9 @@ def _bubble_slope(r2: float, d2: float, r3: float, d3: float, slope3: float) -> 
     return (growth - squared * reach) / span / (2 * (np.sqrt(squared) if squared > 0 else reach))
 
 
-def _excess(task: Task, ball: Measured) -> float:
+def _excess(searched: SearchedInput, ball: Measured) -> float:
     """What Algorithm 1 climbs: the radius less the distance."""
-    return ball.radius - task.distance(ball.point)
+    return ball.radius - searched.distance(ball.point)
 
 
 def _away(point: Tensor, x: Tensor) -> Tensor:
@@ -200,14 +201,14 @@ def _away(point: Tensor, x: Tensor) -> Tensor:
     return offset / length if length > 0 else torch.zeros_like(offset)
 
 
-def _domain_of(task: Task) -> Callable[[Tensor], Tensor]:
+def _domain_of(searched: SearchedInput) -> Callable[[Tensor], Tensor]:
     """The box; in free space the ball beyond which no radius that n draws can reach would cover x1."""
-    if task.smoothed.domain is not None:
-        return confined(*task.smoothed.domain)
-    agreed = np.zeros(task.smoothed.num_classes, np.int64)
-    agreed[task.label] = task.draws
-    rivals = task.read(agreed)
-    return within(task.x.double(), max(0.0, cohen_radius(rivals.p_a, rivals.p_b, task.smoothed.sigma)))
+    if searched.smoothed.domain is not None:
+        return confined(*searched.smoothed.domain)
+    agreed = np.zeros(searched.smoothed.num_classes, np.int64)
+    agreed[searched.label] = searched.draws
+    rivals = searched.read(agreed)
+    return within(searched.x.double(), max(0.0, cohen_radius(rivals.p_a, rivals.p_b, searched.smoothed.sigma)))
 
 
 def _normal(stream: Stream, like: Tensor) -> Tensor:

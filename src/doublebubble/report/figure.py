@@ -55,7 +55,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Look:
+class AxesStyle:
     """What the axes of all panels have in common.
 
     `names` says where a line's name goes: at its end, or beside a curve that falls from left to right, each name at a
@@ -71,7 +71,7 @@ class Look:
     steps: bool = False
 
 
-def draw(panels: Sequence[Sequence[Panel]], look: Look, title: str, caption: str) -> "Figure":
+def draw(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, caption: str) -> "Figure":
     """The figure of rows of panels, with its caption below.
 
     Rows are broken after two panels, or after each one if names of lines are long. All panels have the same axes.
@@ -85,18 +85,18 @@ def draw(panels: Sequence[Sequence[Panel]], look: Look, title: str, caption: str
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(rows), columns, squeeze=False)
-    x_range, y_range = _ranges([panel for row in rows for panel in row], look)
+    x_range, y_range = _ranges([panel for row in rows for panel in row], style)
     for number, row in enumerate(rows):
         for column in range(columns):
             axes: Axes = grid[number][column]
             if column >= len(row):
                 axes.set_axis_off()
                 continue
-            _draw_panel(axes, row[column], look, x_range, y_range)
+            _draw_panel(axes, row[column], style, x_range, y_range)
             if column == 0:
-                axes.set_ylabel(look.y, fontsize=_SMALL + 0.5)
+                axes.set_ylabel(style.y, fontsize=_SMALL + 0.5)
             if number == len(rows) - 1 or column >= len(rows[number + 1]):
-                axes.set_xlabel(look.x, fontsize=_SMALL + 0.5)
+                axes.set_xlabel(style.x, fontsize=_SMALL + 0.5)
     figure.suptitle(title, fontsize=_LARGE)
     figure.supxlabel(text, fontsize=_SMALL, color=_INK, x=0.01, ha="left")
     return figure
@@ -121,18 +121,18 @@ def save(figure: "Figure", stem: Path) -> tuple[Path, Path]:
     return png, pdf
 
 
-def _ranges(panels: Sequence[Panel], look: Look) -> tuple[tuple[float, float], tuple[float, float]]:
+def _ranges(panels: Sequence[Panel], style: AxesStyle) -> tuple[tuple[float, float], tuple[float, float]]:
     """What x and y all panels share, so that they can be compared."""
     points = [(x, found) for panel in panels for line in panel.lines for x, found in line.points.items()]
     xs = [x for x, _ in points] or [0.1, 1.0]
     left, right = min(xs), max(xs)
-    if look.log_x:
+    if style.log_x:
         x_range = left / 1.3, right * 1.3
     else:
         margin = 0.04 * (right - left) if right > left else 0.1
-        x_range = (left, right) if look.names == "beside" and right > left else (left - margin, right + margin)
-    if look.y_range is not None:
-        return x_range, look.y_range
+        x_range = (left, right) if style.names == "beside" and right > left else (left - margin, right + margin)
+    if style.y_range is not None:
+        return x_range, style.y_range
     values = [y for _, found in points for y in (found.value, found.low, found.high) if y is not None] or [0.0]
     low, high = min(*values, 0.0), max(*values, 0.0)
     margin = 0.06 * (high - low) or 1.0
@@ -140,13 +140,13 @@ def _ranges(panels: Sequence[Panel], look: Look) -> tuple[tuple[float, float], t
 
 
 def _draw_panel(
-    axes: "Axes", panel: Panel, look: Look, x_range: tuple[float, float], y_range: tuple[float, float]
+    axes: "Axes", panel: Panel, style: AxesStyle, x_range: tuple[float, float], y_range: tuple[float, float]
 ) -> None:
     axes.set_title(panel.title, fontsize=_SMALL + 0.5, loc="left")
     axes.tick_params(labelsize=_SMALL)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    if look.log_x:
+    if style.log_x:
         axes.set_xscale("log")
     axes.set_xlim(*x_range)
     axes.set_ylim(*y_range)
@@ -159,11 +159,11 @@ def _draw_panel(
     shade = min(0.15, 0.35 / len(drawn))
     for number, line in enumerate(drawn):
         more = 0.25 * (len(drawn) - 1 - number)  # lines that coincide show as stripes, and their markers as rings
-        _draw_band(axes, line, look.steps, shade)
-        _draw_line(axes, line, look.steps, 1.2 + more, 3 + more)
-        if look.steps and line.marker:
+        _draw_band(axes, line, style.steps, shade)
+        _draw_line(axes, line, style.steps, 1.2 + more, 3 + more)
+        if style.steps and line.marker:
             _draw_marks(axes, line, x_range, number / len(drawn))
-    place = _beside if look.names == "beside" else _ends
+    place = _beside if style.names == "beside" else _ends
     for line, (x, y), height in place(drawn, y_range):
         _name(axes, line, x, y, height)
 

@@ -19,9 +19,9 @@ from doublebubble.report.figure import (
     DASHED,
     DOTTED,
     SOLID,
+    AxesStyle,
     Dashes,
     Line,
-    Look,
     Panel,
     draw,
 )
@@ -44,16 +44,16 @@ from doublebubble.runs.tables import frame
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_REPORTED_LOOKS = ("reported", BLACK, "X", SOLID)
+_REPORTED_STYLE = ("reported", BLACK, "X", SOLID)
 _DASHES: dict[str, Dashes] = {"solid": SOLID, "dashed": DASHED, "dotted": DOTTED}
 BY_GRADIENT: dict[str, Dashes] = {"approximate": DASHED, "full": SOLID}
-ACCURACY = Look(
+ACCURACY = AxesStyle(
     "radius (L2, in units of the input)", "certified accuracy", names="beside", y_range=(0.0, 1.02), steps=True
 )
-BY_RADIUS = Look("Cohen's radius r (L2, in units of the input)", "median gain over Cohen (%)")
-WINNERS = Look("noise sigma (in units of the input)", "proportion of inputs", y_range=(0.0, 1.02))
-BY_SIGMA = Look("noise sigma (in units of the input)", "median gain over Cohen (%)")
-BY_STEP = Look("first step gamma (L2, in units of the input)", "mean gain over Cohen (L2)", log_x=True)
+BY_RADIUS = AxesStyle("Cohen's radius r (L2, in units of the input)", "median gain over Cohen (%)")
+WINNERS = AxesStyle("noise sigma (in units of the input)", "proportion of inputs", y_range=(0.0, 1.02))
+BY_SIGMA = AxesStyle("noise sigma (in units of the input)", "median gain over Cohen (%)")
+BY_STEP = AxesStyle("first step gamma (L2, in units of the input)", "mean gain over Cohen (L2)", log_x=True)
 
 
 def run_figure(run: StoredRun, title: str) -> "Figure":
@@ -165,7 +165,7 @@ def spoken(method: str) -> str:
 def _looks(method: str) -> tuple[str, str, str, Dashes]:
     """Name, colour, marker and dashes of a method, or of the radius reported."""
     if method == REPORTED:
-        return _REPORTED_LOOKS
+        return _REPORTED_STYLE
     card = registry.card(method)
     return card.label, card.colour, card.marker, _DASHES[card.dashes]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from doublebubble.report.captions import BANDS, provenance
-from doublebubble.report.figure import Look, Panel, draw, save
+from doublebubble.report.figure import AxesStyle, Panel, draw, save
 from doublebubble.report.tables import Table, markdown, save_table
 from doublebubble.runs.store import StoredRun
 
@@ -17,7 +17,7 @@ class Figure:
     name: str
     title: str
     panels: tuple[tuple[Panel, ...], ...]
-    look: Look
+    style: AxesStyle
     caption: str
 
 
@@ -40,7 +40,7 @@ def write(results: Results, folder: Path, title: str) -> list[Path]:
     written: list[Path] = []
     page = [f"# {title}", results.source]
     for figure in results.figures:
-        drawn = draw(figure.panels, figure.look, figure.title, figure.caption)
+        drawn = draw(figure.panels, figure.style, figure.title, figure.caption)
         written += save(drawn, folder / figure.name)
         page.append(f"## {figure.title}\n\n![{figure.title}]({figure.name}.png)\n\n{figure.caption}")
     for name, table in results.tables:

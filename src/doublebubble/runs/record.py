@@ -22,7 +22,7 @@ _STATUS: dict[Status, RecordStatus] = {
     Status.WRONG_CLASS: "wrong_class",
 }
 _SENTENCES = {name: status for status, name in _STATUS.items()}
-Votes = dict[int, Annotated[int, Field(ge=0)]]
+VotesByClass = dict[int, Annotated[int, Field(ge=0)]]
 Length = Annotated[float, Field(ge=0)]
 
 
@@ -57,7 +57,7 @@ class BallRecord(Settings):
     radius: float
     n: int
     alpha: float
-    counts: Votes
+    counts: VotesByClass
     statistic: str
     evidence: dict[str, JsonValue]
     vectors: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
@@ -87,7 +87,7 @@ class Record(Settings):
     multipliers: tuple[float, ...] = ()
     whole_domain: bool = False
     centres_digest: str | None = None
-    counts: dict[str, Votes] = Field(default_factory=dict)
+    counts: dict[str, VotesByClass] = Field(default_factory=dict)
     draws: dict[str, int] = Field(default_factory=dict)
     forward_equivalents: dict[str, int] = Field(default_factory=dict)
     seconds: dict[str, float] = Field(default_factory=dict)

@@ -127,8 +127,8 @@ class Rivals:
     p_b: float
 
 
-class Outcome(Enum):
-    """What became of a gradient of the radius; the value is a sentence for a person."""
+class GradientState(Enum):
+    """Whether draws give a gradient of the radius, or why not; the value is a sentence for a person."""
 
     DEFINED = "the gradient is defined"
     UNANIMOUS = "every draw votes for one class: the draws show no direction"
@@ -138,12 +138,12 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class RadiusGradient:
-    """The gradient of (S3) at a point, zero unless `outcome` is DEFINED, and the votes it came from."""
+    """The gradient of (S3) at a point, zero unless `state` is DEFINED, and the votes it came from."""
 
     counts: Counts
     rivals: Rivals
     value: Tensor
-    outcome: Outcome
+    state: GradientState
     cost: Cost
 
 
@@ -177,7 +177,7 @@ def radius_gradient(
     stream: Stream,
     read: Callable[[Counts], Rivals] = estimated_rivals,
 ) -> RadiusGradient:
-    """The gradient of (S3) at x for the class that leads there, estimated from n draws: finite, with a stated outcome.
+    """The gradient of (S3) at x for the class that leads there, estimated from n draws: finite, with its state.
 
     `read` turns votes into the rivals and the probabilities where the quantile is differentiated: their estimates, or
     confidence bounds, whose own derivative is taken as that of the estimates.
@@ -194,9 +194,9 @@ def radius_gradient(
     rivals = read(found.counts)
     value = found.gradients[0] if len(found.gradients) else torch.zeros(x.shape, dtype=torch.float64)
     if unanimous:
-        outcome = Outcome.UNANIMOUS
+        state = GradientState.UNANIMOUS
     elif len(found.gradients) == 0:
-        outcome = Outcome.SINGULAR
+        state = GradientState.SINGULAR
     else:
-        outcome = Outcome.DEFINED if bool(value.any()) else Outcome.VANISHED
-    return RadiusGradient(found.counts, rivals, value, outcome, found.cost)
+        state = GradientState.DEFINED if bool(value.any()) else GradientState.VANISHED
+    return RadiusGradient(found.counts, rivals, value, state, found.cost)

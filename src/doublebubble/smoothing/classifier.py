@@ -13,7 +13,7 @@ from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
 from doublebubble.smoothing.inputs import Input, checked_input, held_domain
 from doublebubble.smoothing.soft import SoftScores, soft_scores
-from doublebubble.smoothing.votes import Votes
+from doublebubble.smoothing.votes import VoteCounter
 from doublebubble.streams import INPUT, Stage, Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import ABSTAIN, Counts
@@ -55,7 +55,7 @@ class SmoothedClassifier:
         self.program = Program() if program is None else program
         self.input_shape = input_shape
         self._forward = Forward(model, self.num_classes, self.batch_size, self.program)
-        self._votes = Votes(self._forward, self.sigma)
+        self._votes = VoteCounter(self._forward, self.sigma)
 
     def __repr__(self) -> str:
         return (

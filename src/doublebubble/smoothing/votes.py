@@ -14,7 +14,7 @@ from doublebubble.streams import NormalDraws, Stream
 from doublebubble.tally import Accumulator, Request, Tally
 
 
-class Votes:
+class VoteCounter:
     """Takes the votes of one program on inputs with Gaussian noise of standard deviation sigma."""
 
     def __init__(self, forward: Forward, sigma: float) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from doublebubble.report.page import Look, write_page
+from doublebubble.report.page import Gallery, write_page
 from doublebubble.runs.importing import import_tsv
 from doublebubble.runs.picture_files import picture_path
 from doublebubble.runs.store import StoredRun, read_run
@@ -42,7 +42,7 @@ def file(runs: list[StoredRun], tmp_path_factory: pytest.TempPathFactory) -> Pat
     path = tmp_path_factory.mktemp("page") / "report.html"
     images = np.zeros((SIZE, 3, 2, 2), np.uint8)
     images[:, 1] = 6 * np.arange(SIZE)[:, None, None]
-    write_page(runs, path, {DIGEST: Look(CLASSES, tuple(range(SIZE)), images)})
+    write_page(runs, path, {DIGEST: Gallery(CLASSES, tuple(range(SIZE)), images)})
     return path
 
 

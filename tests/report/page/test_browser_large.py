@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import BrowserContext
 
-from doublebubble.report.page import Look, write_page
+from doublebubble.report.page import Gallery, write_page
 from tests.report.page.looking import opened, texts
 from tests.report.page.samples import CLASSES, large
 
@@ -17,7 +17,7 @@ def test_ten_thousand_inputs_open_and_sort(context: BrowserContext, tmp_path: Pa
     run = large(tmp_path / "run", 0.5)
     tone = (np.arange(10_000) % 251).astype(np.uint8)
     images = np.broadcast_to(tone[:, None, None, None], (10_000, 1, 4, 4))
-    write_page([run], tmp_path / "page.html", {"cd" * 32: Look(CLASSES, tuple(range(10_000)), images)})
+    write_page([run], tmp_path / "page.html", {"cd" * 32: Gallery(CLASSES, tuple(range(10_000)), images)})
     shown = opened(context, tmp_path / "page.html")
     page = shown.page
     assert texts(page, ".pager .quiet") == ["1 to 25 of 10000"]

@@ -8,8 +8,8 @@ from pathlib import Path
 from PIL import Image, UnidentifiedImageError
 
 from doublebubble.errors import RunError
+from doublebubble.report.page.run_view import Gallery
 from doublebubble.report.page.thumbnails import Pixels, Thumbnails, data_uri, make_thumbnails
-from doublebubble.report.page.view import Look
 from doublebubble.runs.picture_files import stored_pictures
 from doublebubble.runs.store import StoredRun
 
@@ -28,16 +28,16 @@ class Media:
     notes: tuple[str, ...]
 
 
-def fit_media(runs: Sequence[StoredRun], looks: Mapping[str, Look], room: int) -> Media:
+def fit_media(runs: Sequence[StoredRun], galleries: Mapping[str, Gallery], room: int) -> Media:
     """All that fits into so many characters.
 
     Drawn pictures come first, for they were asked for one by one, but leave a part to thumbnails, which get the rest.
     What does not fit is made coarser, and left out last; a note says so.
     """
     seen = {
-        digest: (look.indices, look.images)
-        for digest, look in looks.items()
-        if look.images is not None and len(look.images)
+        digest: (gallery.indices, gallery.images)
+        for digest, gallery in galleries.items()
+        if gallery.images is not None and len(gallery.images)
     }
     kept = min(_KEPT_FOR_THUMBNAILS, room // 4) if seen else 0
     pictures, of_pictures = _fit_pictures(runs, room - kept)

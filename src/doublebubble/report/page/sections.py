@@ -6,8 +6,8 @@ from doublebubble.errors import InputError
 from doublebubble.report.facts import facts
 from doublebubble.report.page.envelope import Choice
 from doublebubble.report.page.markup import Markup, element, joined
-from doublebubble.report.page.view import RunView
-from doublebubble.report.page.words import headline, interval, length, percent, promise, state
+from doublebubble.report.page.run_view import RunView
+from doublebubble.report.page.sentences import headline, interval, length, percent, promise, state
 from doublebubble.runs.spec import RunSpec, spec_hash
 from doublebubble.runs.statistics import CertifiedAccuracy, compare
 

@@ -3,11 +3,11 @@
 const sheets = new Map();
 
 // The sheet that holds a tile, decoded once and only when first looked at.
-function sheetOf(look, number) {
-  const key = `${look} ${number}`;
+function sheetOf(gallery, number) {
+  const key = `${gallery} ${number}`;
   if (!sheets.has(key)) {
     const image = new Image();
-    image.src = page.thumbnails[look].sheets[number];
+    image.src = page.thumbnails[gallery].sheets[number];
     sheets.set(key, image.decode().then(() => image));
   }
   return sheets.get(key);
@@ -15,7 +15,7 @@ function sheetOf(look, number) {
 
 // A canvas with the thumbnail of an input, or nothing where there is none.
 function thumbnail(run, position, label) {
-  const set = page.thumbnails[run.look];
+  const set = page.thumbnails[run.gallery];
   const tile = set ? firstAtLeast(set.indices, run.index[position]) : -1;
   if (!set || set.indices[tile] !== run.index[position]) return null;
   const canvas = make("canvas", { width: set.width, height: set.height, class: "thumbnail", role: "img" });
@@ -23,7 +23,7 @@ function thumbnail(run, position, label) {
   const place = tile % set.perSheet;
   const left = (place % set.columns) * set.width;
   const top = Math.floor(place / set.columns) * set.height;
-  sheetOf(run.look, Math.floor(tile / set.perSheet)).then((sheet) => {
+  sheetOf(run.gallery, Math.floor(tile / set.perSheet)).then((sheet) => {
     canvas.getContext("2d").drawImage(sheet, left, top, set.width, set.height, 0, 0, set.width, set.height);
   });
   return canvas;

@@ -46,7 +46,7 @@ function radiusText(millionths, decimals) {
 function className(run, label) {
   if (label === null) return "no label";
   if (label === ABSTAIN) return "none";
-  const names = page.classes[run.look];
+  const names = page.classes[run.gallery];
   return names && label < names.length ? names[label] : `class ${label}`;
 }
 

@@ -13,37 +13,37 @@ from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 
 if TYPE_CHECKING:
-    from doublebubble.report.page import Look
+    from doublebubble.report.page import Gallery
 
 
-def looks_of(runs: Sequence[StoredRun], data_dir: Path | None) -> "tuple[dict[str, Look], list[str]]":
+def galleries_of(runs: Sequence[StoredRun], data_dir: Path | None) -> "tuple[dict[str, Gallery], list[str]]":
     """By the digest of the data what their inputs look like, and a sentence for each that cannot be shown."""
     specs = {run.spec.data_digest: run.spec for run in runs if isinstance(run.spec, RunSpec)}
-    looks, troubles = {}, []
+    galleries, troubles = {}, []
     for digest, spec in specs.items():
         same = [run for run in runs if isinstance(run.spec, RunSpec) and run.spec.data_digest == digest]
-        looks[digest], trouble = look_at(spec, {r.index for run in same for r in run.records}, data_dir)
+        galleries[digest], trouble = gallery_of(spec, {r.index for run in same for r in run.records}, data_dir)
         troubles += [trouble] if trouble else []
-    return looks, troubles
+    return galleries, troubles
 
 
-def look_at(spec: RunSpec, indices: set[int], data_dir: Path | None) -> "tuple[Look, str]":
+def gallery_of(spec: RunSpec, indices: set[int], data_dir: Path | None) -> "tuple[Gallery, str]":
     """What the inputs of a run look like, and a sentence if that cannot be shown: other data are never shown as its."""
-    from doublebubble.report.page import Look
+    from doublebubble.report.page import Gallery
 
     known = DATASETS[spec.dataset].classes if spec.dataset in DATASETS else ()
-    bare = Look(known if len(known) == spec.num_classes else ())
+    bare = Gallery(known if len(known) == spec.num_classes else ())
     try:
         data = load_dataset(spec.dataset, cast("Split", spec.split), data_dir)
     except (DataError, SettingError) as error:
         return bare, f"no thumbnails: {error}"
     if data_digest(data.pixels, data.labels) != spec.data_digest:
         return bare, f"no thumbnails: the files of {spec.dataset} are not those that the run was made with"
-    return _look(data, sorted(indices)), ""
+    return _gallery(data, sorted(indices)), ""
 
 
-def _look(data: Dataset, indices: Sequence[int]) -> "Look":
-    from doublebubble.report.page import Look
+def _gallery(data: Dataset, indices: Sequence[int]) -> "Gallery":
+    from doublebubble.report.page import Gallery
 
     images = (data.inputs(torch.tensor(indices)) * 255).round().to(torch.uint8)
-    return Look(data.info.classes, tuple(indices), images.numpy())
+    return Gallery(data.info.classes, tuple(indices), images.numpy())

@@ -22,7 +22,7 @@ PLAN = "plan"
 
 
 @dataclass(frozen=True)
-class Look:
+class Gallery:
     """What the inputs of a data set look like: names of the classes, and images by index, uint8 up to 255.
 
     `images` has one row for each of `indices`; without images both are empty.

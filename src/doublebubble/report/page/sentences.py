@@ -3,7 +3,7 @@
 import math
 
 from doublebubble.report.facts import level
-from doublebubble.report.page.view import RunView
+from doublebubble.report.page.run_view import RunView
 from doublebubble.runs.record import floor_radius
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import CertifiedAccuracy

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from doublebubble import registry
 from doublebubble.certificate import Status
 from doublebubble.report.facts import guarantee_of
+from doublebubble.report.page.run_view import PLAN, RunView
 from doublebubble.report.page.steps import Steps
-from doublebubble.report.page.view import PLAN, RunView
 from doublebubble.runs.record import Record, floor_radius
 from doublebubble.types import Guarantee
 
@@ -21,7 +21,7 @@ _STATUS_WORDS = {
 }
 
 
-class _Words:
+class _NumberedWords:
     """Numbers words in the order in which they first come."""
 
     def __init__(self) -> None:
@@ -34,14 +34,14 @@ class _Words:
 def run_data(view: RunView) -> dict[str, object]:
     """All that the scripts show of a run."""
     records = sorted(view.run.records, key=lambda record: record.index)
-    words = _Words()
+    words = _NumberedWords()
     return {
         "name": view.name,
         "mark": view.mark,
         "n": len(records),
         "methods": list(view.methods),
         "curves": [
-            {**({"name": view.reported} if name == PLAN else _looks(name)), **curve_data(curve)}
+            {**({"name": view.reported} if name == PLAN else _label_and_colour(name)), **curve_data(curve)}
             for name, curve in view.curves.items()
         ],
         "index": [record.index for record in records],
@@ -67,7 +67,7 @@ def run_data(view: RunView) -> dict[str, object]:
     }
 
 
-def _looks(method: str) -> dict[str, str]:
+def _label_and_colour(method: str) -> dict[str, str]:
     known = registry.card(method)
     return {"name": known.label, "colour": known.colour}
 

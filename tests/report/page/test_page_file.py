@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from doublebubble.errors import RunError, SettingError
-from doublebubble.report.page import Look, page_text, write_page
+from doublebubble.report.page import Gallery, page_text, write_page
 from doublebubble.runs.picture_files import picture_path
 from doublebubble.runs.store import RunStore, StoredRun, read_run
 from tests.report.page.samples import CLASSES, NASTY, large, stored, stored_paper
@@ -51,7 +51,7 @@ def test_only_scripts_named_by_their_digest_may_run_and_nothing_may_be_fetched(r
 
 
 def test_names_of_runs_and_classes_are_text(run: StoredRun) -> None:
-    text = page_text([run], {"cd" * 32: Look(CLASSES)})
+    text = page_text([run], {"cd" * 32: Gallery(CLASSES)})
     assert "<script>window" not in text
     assert "&lt;script&gt;window.hacked=1&lt;_script&gt;" in shown(text)
     content = data(text)
@@ -91,7 +91,7 @@ def test_pictures_and_thumbnails_are_in_the_file(tmp_path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         Image.new("RGB", (40, 30), (200, 10, 10)).save(path)
     images = np.zeros((40, 1, 2, 2), np.uint8)
-    content = data(page_text([run], {"cd" * 32: Look(CLASSES, tuple(range(40)), images)}))
+    content = data(page_text([run], {"cd" * 32: Gallery(CLASSES, tuple(range(40)), images)}))
     runs, thumbnails = content["runs"], content["thumbnails"]
     assert isinstance(runs, list)
     assert isinstance(thumbnails, dict)
@@ -147,7 +147,7 @@ def test_ten_thousand_colour_images_fit_beside_two_runs_and_their_pictures(tmp_p
     for seed, run in enumerate(runs):
         draw(run, 15, seed)
     images = np.random.default_rng(0).integers(0, 256, (10_000, 3, 32, 32), np.uint8)
-    text = page_text(runs, {"cd" * 32: Look(CLASSES, tuple(range(10_000)), images)})
+    text = page_text(runs, {"cd" * 32: Gallery(CLASSES, tuple(range(10_000)), images)})
     assert 13_000_000 < len(text.encode()) < 15_000_000
     content = data(text)
     assert isinstance(content["runs"], list)
@@ -164,17 +164,17 @@ def test_ten_thousand_colour_images_fit_beside_two_runs_and_their_pictures(tmp_p
 def test_what_does_not_fit_is_left_out_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = stored(tmp_path / "run")
     draw(run, 12, 0, edge=200)
-    looks = {"cd" * 32: Look(CLASSES, tuple(range(40)), np.zeros((40, 1, 2, 2), np.uint8))}
-    whole = page_text([run], looks)
+    galleries = {"cd" * 32: Gallery(CLASSES, tuple(range(40)), np.zeros((40, 1, 2, 2), np.uint8))}
+    whole = page_text([run], galleries)
     assert not re.search("left out|coarser|compressed|numbers of these runs alone", shown(whole))
     bare = len(page_text([stored(tmp_path / "bare")], {}).encode())
-    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", bare + 120_000)
-    coarser = page_text([run], looks)
+    monkeypatch.setattr("doublebubble.report.page.page_file.LIMIT", bare + 120_000)
+    coarser = page_text([run], galleries)
     assert len(coarser.encode()) < bare + 120_000 < len(whole.encode())
     assert "Drawn pictures are coarser" in shown(coarser)
     assert "left out" not in shown(coarser)
-    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", bare + 20_000)
-    fewer = page_text([run], looks)
+    monkeypatch.setattr("doublebubble.report.page.page_file.LIMIT", bare + 20_000)
+    fewer = page_text([run], galleries)
     assert len(fewer.encode()) < bare + 20_000
     kept = pictures(fewer)
     assert 0 < len(kept) < 12
@@ -188,9 +188,9 @@ def test_a_page_whose_numbers_pass_the_limit_is_written_and_says_so(
 ) -> None:
     run = stored(tmp_path / "run")
     draw(run, 2, 0, edge=50)
-    looks = {"cd" * 32: Look(CLASSES, tuple(range(40)), np.zeros((40, 1, 2, 2), np.uint8))}
-    monkeypatch.setattr("doublebubble.report.page.writing.LIMIT", 3_000_000)
-    text = page_text([run], looks)
+    galleries = {"cd" * 32: Gallery(CLASSES, tuple(range(40)), np.zeros((40, 1, 2, 2), np.uint8))}
+    monkeypatch.setattr("doublebubble.report.page.page_file.LIMIT", 3_000_000)
+    text = page_text([run], galleries)
     said = re.search(
         r"The numbers of these runs alone take ([0-9.]+) MB, while such a file should have less than 3 MB", shown(text)
     )

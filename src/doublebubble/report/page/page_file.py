@@ -8,12 +8,12 @@ from pathlib import Path
 
 from doublebubble.errors import RunError, SettingError
 from doublebubble.report.page import sections
-from doublebubble.report.page.columns import curve_data, millionths, run_data
 from doublebubble.report.page.envelope import Group, choose, common_tables, comparable, envelope
 from doublebubble.report.page.markup import Markup, data_block, element, joined
 from doublebubble.report.page.media import fit_media
+from doublebubble.report.page.run_view import PLAN, Gallery, RunView, views
+from doublebubble.report.page.script_data import curve_data, millionths, run_data
 from doublebubble.report.page.steps import bands, radii_that_matter, steps
-from doublebubble.report.page.view import PLAN, Look, RunView, views
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 
@@ -23,13 +23,13 @@ LIMIT = 15_000_000
 _SENTENCES = 5_000
 
 
-def write_page(runs: Sequence[StoredRun], path: Path, looks: Mapping[str, Look] | None = None) -> None:
+def write_page(runs: Sequence[StoredRun], path: Path, galleries: Mapping[str, Gallery] | None = None) -> None:
     """Write the page of some runs; a file that is there already is replaced, whole or not at all.
 
-    `looks` says by data digest what the inputs look like; without it the page has numbers for classes and no
+    `galleries` says by data digest what the inputs look like; without it the page has numbers for classes and no
     thumbnails. Pictures are those stored in the runs.
     """
-    content = page_text(runs, looks or {}).encode("utf-8", "replace")
+    content = page_text(runs, galleries or {}).encode("utf-8", "replace")
     draft = path.with_name(path.name + ".tmp")
     try:
         draft.write_bytes(content)
@@ -38,13 +38,13 @@ def write_page(runs: Sequence[StoredRun], path: Path, looks: Mapping[str, Look] 
         raise RunError(f"{path}: the page could not be written ({error})") from error
 
 
-def page_text(runs: Sequence[StoredRun], looks: Mapping[str, Look]) -> str:
+def page_text(runs: Sequence[StoredRun], galleries: Mapping[str, Gallery]) -> str:
     """The whole file: pictures and thumbnails take what the rest leaves below the limit, and the page says so."""
     if not runs:
         raise SettingError("report: expected at least one run")
     shown = views(runs)
-    used = {_digest(view): looks[_digest(view)] for view in shown if _digest(view) in looks}
-    records = [{**run_data(view), "look": _digest(view)} for view in shown]
+    used = {_digest(view): galleries[_digest(view)] for view in shown if _digest(view) in galleries}
+    records = [{**run_data(view), "gallery": _digest(view)} for view in shown]
     content = _content(shown, used)
     size = len(_whole(shown, {**content, "runs": records}, ()).encode("utf-8", "replace"))
     media = fit_media(runs, used, max(0, LIMIT - size - _SENTENCES))
@@ -160,13 +160,13 @@ def _choice(shown: Sequence[RunView], group: Group, radii: Sequence[float], numb
     return sections.choice(_sigma_names(members), mark, found, len(group.inputs), sizes, number)
 
 
-def _content(shown: Sequence[RunView], used: Mapping[str, Look]) -> dict[str, object]:
-    """Everything the scripts read besides records, pictures and thumbnails, each data set's look once."""
+def _content(shown: Sequence[RunView], used: Mapping[str, Gallery]) -> dict[str, object]:
+    """Everything the scripts read besides records, pictures and thumbnails, each data set's gallery once."""
     groups, _ = comparable([view.run for view in shown])
     sizes = {len(view.table) for view in shown} | {len(group.inputs) for group in groups}
     return {
         "start": _radii(shown)[sections.HEADLINE],
-        "classes": {digest: list(look.classes) for digest, look in used.items()},
+        "classes": {digest: list(gallery.classes) for digest, gallery in used.items()},
         "bands": {n: bands(n) for n in sorted(sizes)},
         "envelopes": [_envelope(shown, group) for group in groups],
     }
