@@ -32,7 +32,7 @@ _Actor = Any  # ray makes the methods of its handles at run time
 
 IN_FLIGHT = 2
 ATTEMPTS = 3
-PATIENCE, LONG_PATIENCE = 10.0, 60.0
+PATIENCE, LONG_PATIENCE = 10.0, 180.0
 """Seconds after which it is said that workers have not started: if the cluster lacked room for them, and if not."""
 
 

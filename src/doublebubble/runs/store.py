@@ -154,7 +154,7 @@ class RunStore:
                     "use the same settings to resume it, or another folder"
                 )
             every = sorted({*found.index_list, *self.spec.index_list})
-            self.spec = self.spec.model_copy(update={"indices": format_indices(every)})
+            self.spec = found.model_copy(update={"indices": format_indices(every)})  # its probe, to the last bit
         if found != self.spec:
             _replace(self.path / SPEC, spec_text(self.spec).encode())
 
