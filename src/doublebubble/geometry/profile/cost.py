@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr as Phi
+from scipy.special import ndtri as Phi_inv
 
 from doublebubble.errors import SettingError
 from doublebubble.geometry.profile.slices import ROUNDING, slice_cost, slice_cost_without_weight
@@ -22,8 +23,10 @@ FARTHEST = 6.0
 NARROWEST = 0.05
 """The least width of a bin: the masses of narrower ones would lose too many digits."""
 
+_LARGEST, _SMALLEST = 1e6, 1e-6  # keep quotients away from overflow
+
 _CHUNK = 12_000  # slices evaluated at a time: their arrays fit into a processor's cache
-_MOST_CHORDS = 4.5
+_CHORD = 0.09  # length aimed at where the mass is
 
 
 class Prices(NamedTuple):
@@ -58,8 +61,10 @@ class PriceTable:
                 raise SettingError("prices: expected the same bins in every functional")
             if np.shape(row.k_a) != (bins,) or np.shape(row.k_b) != (bins,):
                 raise SettingError(f"prices: expected {bins}, one for each bin, got {row.k_a} and {row.k_b}")
-            if not (np.all(np.isfinite(row.k_a)) and np.all(np.isfinite(row.k_b)) and 0 <= row.mu < inf):
-                raise SettingError(f"prices: expected finite k and finite mu >= 0, got {row}")
+            if not (np.all(np.abs(row.k_a) <= _LARGEST) and np.all(np.abs(row.k_b) <= _LARGEST)):
+                raise SettingError(f"prices: expected numbers within +-{_LARGEST:g}, got {row.k_a} and {row.k_b}")
+            if not (row.mu == 0 or _SMALLEST <= row.mu <= _LARGEST):
+                raise SettingError(f"mu: expected 0 or a number from {_SMALLEST} to {_LARGEST:g}, got {row.mu}")
         # Slices are evaluated at the ends of all chords; inner edges stand twice, for the bin on either side.
         inner = [_chord_ends(low, high) for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
         self._z: Floats = np.concatenate([edges[:1], *inner, edges[-1:]])
@@ -73,9 +78,12 @@ class PriceTable:
         """Return `Prices.cost` of functional row[i] at the displacement (a[i], b[i])."""
         a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
         if not (row.shape == a.shape == b.shape and a.ndim == 1):
-            raise SettingError(f"displacements: expected three lists of one length, got {row.shape}, {a.shape}, {b.shape}")
-        if not (np.all(np.hypot(a, b) <= FARTHEST) and np.all(b >= 0)):
-            raise SettingError(f"displacements: expected b >= 0 and lengths of at most {FARTHEST}, got {a}, {b}")
+            raise SettingError(
+                f"displacements: expected three lists of one length, got {row.shape}, {a.shape}, {b.shape}"
+            )
+        if not (np.all(np.hypot(a, b) <= FARTHEST) and np.all((b == 0) | (b >= _SMALLEST))):
+            expected = f"b = 0 or b >= {_SMALLEST}, and lengths of at most {FARTHEST}"
+            raise SettingError(f"displacements: expected {expected}, got {a}, {b}")
         cost = np.empty(a.shape)
         kind = 2 * (b > 0) + (self._mu[row] > 0)
         size = max(1, _CHUNK // self._k[0].size)
@@ -113,6 +121,12 @@ def bin_masses(edges: npt.ArrayLike) -> Floats:
     return differences(np.concatenate(([-inf], checked_edges(edges), [inf])))
 
 
+def default_edges(bins: int) -> Floats:
+    """Return inner edges for this many bins, narrower where the mass is, as chords are."""
+    edges: Floats = np.sqrt(3.0) * Phi_inv(np.arange(1, bins) / bins)
+    return checked_edges(edges)
+
+
 def checked_edges(edges: npt.ArrayLike) -> Floats:
     """The inner edges of the bins as a float64 vector, or an error."""
     inner = np.array(edges, np.float64)
@@ -136,9 +150,9 @@ def differences(z: Floats) -> Floats:
 
 
 def _chord_ends(low: float, high: float) -> Floats:
-    """More chords where the mass is: a chord's error grows like the cube of its length, times the density."""
+    """Shorter chords where the mass is: the error of a chord grows like the cube of its length, times the density."""
     nearest = min(abs(low), abs(high)) if low * high > 0 else 0.0
-    return np.linspace(low, high, ceil(_MOST_CHORDS * exp(-nearest * nearest / 6)) + 1)
+    return np.linspace(low, high, ceil((high - low) / (_CHORD * exp(nearest * nearest / 6))) + 1)
 
 
 def _ordered(at_nodes: Floats, rising: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:

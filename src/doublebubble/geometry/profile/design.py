@@ -47,7 +47,7 @@ def checked_guess(edges: npt.ArrayLike, f_a: npt.ArrayLike, f_b: npt.ArrayLike, 
 
 
 def mean_value(prices: Prices, guess: Guess) -> float:
-    """Return E[k_A f_A] + E[k_B (1 - f_B)] - 1 - mu gamma at the guess: the lead that the prices promise, before cost."""
+    """Return E[k_A f_A] + E[k_B (1 - f_B)] - 1 - mu gamma at the guess: what the prices promise before cost."""
     masses = bin_masses(guess.edges)
     return float(masses @ (prices.k_a * guess.f_a + prices.k_b * (1 - guess.f_b)) - 1 - prices.mu * guess.gamma)
 
@@ -81,6 +81,30 @@ def best_profile_prices(guess: Guess, a: float, b: float, start: Prices | None =
     return search.prices(mu)
 
 
+def design_sectors(guess: Guess, radius: float, ends: npt.ArrayLike) -> list[tuple[float, float, Prices]]:
+    """Return (low, high, prices) for each sector between neighbouring angles `ends`, near-best at its middle.
+
+    A functional is tight only near the displacement it was designed for, so `radius` (in sigma) should lie between the
+    radius already certain and the one hoped for, about 0.7 of the way, and sectors should be narrow where the lead is
+    small.
+    """
+    angles = np.asarray(ends, np.float64)
+    sectors: list[tuple[float, float, Prices]] = []
+    prices: Prices | None = None
+    for low, high in zip(angles[:-1].tolist(), angles[1:].tolist(), strict=True):
+        middle = 0.5 * (low + high)
+        prices = best_profile_prices(guess, radius * float(np.cos(middle)), radius * float(np.sin(middle)), prices)
+        sectors.append((low, high, prices))
+    return sectors
+
+
+def sector_ends(count: int) -> Floats:
+    """Return the ends of this many sectors of 0..pi, narrower towards u0, where the lead is smallest."""
+    ends: Floats = np.pi * np.linspace(0.0, 1.0, count + 1) ** 1.5
+    ends[-1] = np.pi
+    return ends
+
+
 class _Search:
     """The best k of all bins for one mu after another, each from where the last one ended."""
 
@@ -102,7 +126,7 @@ class _Search:
         return float(-self.guess.gamma - (moment @ self.masses).sum())
 
     def prices(self, mu: float) -> Prices:
-        return Prices(self.guess.edges, self.k[0], self.k[1], mu)
+        return Prices(self.guess.edges, self.k[0], self.k[1], float(mu) if mu > 1e-6 else 0.0)
 
     def _solve(self, mu: float) -> None:
         """Newton's method on the probit scale, where the probability is nearly linear in k, within a bracket."""
@@ -117,13 +141,15 @@ class _Search:
             if np.all((np.abs(error) < 3e-3) | (high - low < 0.01 * np.abs(high))):
                 break
             low, high = np.where(error > 0, k, low), np.where(error > 0, high, k)
-            speed = ((_rate(left, k[..., None], mu, self.b) + _rate(right, k[..., None], mu, self.b)) * self.weights).sum(axis=2)
+            speed = (
+                (_rate(left, k[..., None], mu, self.b) + _rate(right, k[..., None], mu, self.b)) * self.weights
+            ).sum(axis=2)
             newton = k + error * phi(probit) / np.maximum(speed, 1e-12)
             k = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
         self.k = k
 
     def _bracket(self, mu: float) -> tuple[Floats, Floats]:
-        """Return prices with too small and too large a probability: each end alone, and both ends sharing what is left."""
+        """Return prices with too small and too large a probability: by each end alone, and by both sharing the rest."""
         least = (mu / self.b) * (1 - peak_height(mu, self.b, self.log_a)) if mu > 0 else np.zeros(self.log_a.shape)
         top = peak_height(mu, self.b, self.log_a) / self.b if mu > 0 else np.full(self.log_a.shape, -np.inf)
 
@@ -146,7 +172,7 @@ def _rate(y: Floats, k: Floats, mu: float, b: float) -> Floats:
 
 
 def _quadrature(edges: Floats) -> tuple[Floats, Floats]:
-    """Return three points in each bin and their weights given the bin; an unbounded bin is cut where 0.98 of it ends."""
+    """Return three points in each bin and their weights given the bin; an unbounded bin is cut after 0.98 of it."""
     far_left = float(Phi_inv(0.02 * Phi(edges[0])))
     far_right = -float(Phi_inv(0.02 * Phi(-edges[-1])))
     ends = np.concatenate(([far_left], edges, [far_right]))

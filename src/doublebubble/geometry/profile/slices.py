@@ -12,14 +12,16 @@ from doublebubble.types import Floats
 ROUNDING = 2.0**-44
 """Relative error allowed to each term: 512 units of rounding (docs/math.md, section 9)."""
 
-_FAR = 9.0  # y is cut off at +-9: beyond, the bracket is at most |k| + mu |y|, and integrates to less than 1e-16 of that
+_FAR = (
+    9.0  # y is cut off at +-9: beyond, the bracket is at most |k| + mu |y|, and integrates to less than 1e-16 of that
+)
 _TAIL = 1e-16
 _FLAT = 1e-12  # a lower peak, in units of mu/b, gets the roots of a peak this high
 _ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
 
 
 def slice_cost(k: Floats, mu: Floats, b: Floats, log_a: Floats) -> Floats:
-    """Return c(A) rounded up, A = exp(log_a), mu >= 0 and b >= 0; all broadcast. Neither mu nor b mixes 0 with others."""
+    """Return c(A), rounded up, for A = exp(log_a); all broadcast. mu is 0 or positive everywhere, and so is b."""
     if not np.any(b):
         return _along(k, mu, log_a)
     return _between_roots(k, mu, b, log_a) if np.any(mu) else _half_line(k, b, log_a)
@@ -67,15 +69,16 @@ def _between_roots(k: Floats, mu: Floats, b: Floats, log_a: Floats) -> Floats:
     noise = ROUNDING * (4 * size + 16 * mu + 2 * A) + _TAIL * (size + mu)
     found = np.maximum(value_right - value_left + extra, 0.0) + noise
     none = noise + ROUNDING * (size + (mu / b) * (np.abs(top) + 1))  # the peak is above 0 by its own rounding at most
-    return np.where(eta > 0, found, none)
+    return np.asarray(np.where(eta > 0, found, none), np.float64)
 
 
 def _along(k: Floats, mu: Floats, log_a: Floats) -> Floats:
     """Return E[(k - A + mu y)_+]: b = 0. Beyond 40 deviations Phi is 0 or 1 to far below the rounding allowed for."""
     A = np.exp(log_a)
     gap = k - A
-    x = np.clip(gap / np.maximum(mu, 1e-300), -40.0, 40.0)
-    return np.maximum(gap * Phi(x) + mu * phi(x), 0.0) + ROUNDING * (np.abs(k) + A + mu)
+    x = np.clip(gap / np.maximum(mu, 1e-200), -40.0, 40.0)
+    cost: Floats = np.maximum(gap * Phi(x) + mu * phi(x), 0.0) + ROUNDING * (np.abs(k) + A + mu)
+    return cost
 
 
 def _half_line(k: Floats, b: Floats, log_a: Floats) -> Floats:
@@ -94,7 +97,7 @@ def _upto(y: Floats, k: Floats, mu: Floats, b: Floats, log_a: Floats, A: Floats)
 
 
 def _offsets(eta: Floats) -> tuple[Floats, Floats]:
-    """Return about the L < 0 and the L > 0 with e^L - 1 - L = eta > 0: a fitted start and one step of Halley's method."""
+    """Return about the L < 0 and the L > 0 with e^L - 1 - L = eta > 0: fitted, and corrected once."""
     root = np.sqrt(eta)
     spread = np.sqrt(2.0) * root
     left = np.expm1(-spread - eta * (1 / 3 + 0.0912 * root + 0.00164 * eta)) - eta
@@ -104,6 +107,8 @@ def _offsets(eta: Floats) -> tuple[Floats, Floats]:
 
 
 def _corrected(L: Floats, eta: Floats) -> Floats:
+    """One step of Halley's method."""
     slope = np.exp(L) - 1
     error = slope - L - eta
-    return L - error * slope / (slope * slope - 0.5 * error * (slope + 1))
+    better: Floats = L - error * slope / (slope * slope - 0.5 * error * (slope + 1))
+    return better
