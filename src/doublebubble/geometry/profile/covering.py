@@ -27,13 +27,18 @@ _LEAST_B = 1e-3  # centres stay off the line, where the general form of the cost
 
 
 class Sector(NamedTuple):
-    """A closed range of angles atan2(b, a) and the one functional that may serve in it, both fixed before the draws."""
+    """A closed range of angles atan2(b, a), and of lengths, and the one functional that may serve in it.
+
+    Ranges and functionals are fixed before the draws.
+    """
 
     low: float
     high: float
     prices: Prices
     value: float
     """A lower bound on E[k_A f_A] + E[k_B (1 - f_B)] - 1 - mu gamma."""
+    inner: float = 0.0
+    outer: float = inf
 
 
 def sector_value(mean_lower: float, mu: float, gamma: float) -> float:
@@ -52,7 +57,8 @@ def covered_radius(sectors: Sequence[Sector], r0: float, limit: float) -> float:
     If only the value of one sector holds, the same is true of the displacements in that sector. In a box values
     contain the gamma of (R4), and the guarantee is for displacements that stay in the box; nothing else changes.
 
-    The sectors must cover 0..pi without gaps and have the same bins. The search aims 0.3 % below the radius at which a
+    Sectors of equal lengths inner..outer form a ring; each ring must cover the angles 0..pi without gaps, the rings the
+    lengths r0..limit, and all must have the same bins. The search aims 0.3 % below the radius at which a
     lead first vanishes, and lowers its aim where its cells become too small.
     """
     _check(sectors, r0, limit)
@@ -77,6 +83,8 @@ class _Columns:
             low.append(ends[:-1])
             high.append(ends[1:])
             row.append(np.full(count, i))
+        self.inner = np.array([max(r0, sector.inner) for sector in sectors])
+        self.outer = np.array([min(limit, sector.outer) for sector in sectors])
         self.probes = np.array([[s.low, 0.5 * (s.low + s.high), s.high] for s in sectors]).ravel()
         self.low, self.high, self.row = np.concatenate(low), np.concatenate(high), np.concatenate(row)
 
@@ -91,28 +99,31 @@ class _Columns:
     def ceiling(self) -> float:
         """Return about where the lead of some sector first vanishes, seen at the ends and the middle of each sector."""
         angle, row, limit = self.probes, np.repeat(np.arange(len(self.values)), 3), self.limit
-        low, high = np.full(len(angle), self.r0), np.full(len(angle), limit)
+        low, high = self.inner[row], self.outer[row]
         steps = np.array([0.25, 0.5, 0.75, 1.0])
+        near = low < high
         for _ in range(4):
+            angle, row, low, high = angle[near], row[near], low[near], np.minimum(high[near], limit)
+            if len(row) == 0:
+                break
             radius = low[:, None] + (high - low)[:, None] * steps
             reach = self.lead(np.repeat(row, 4), np.repeat(angle, 4), radius.ravel())[2].reshape(radius.shape)
-            none = reach <= 0
-            first = np.where(none.any(axis=1), none.argmax(axis=1), 3)
-            each = np.arange(len(angle))
+            vanishes = (reach <= 0).any(axis=1)
+            first = (reach <= 0).argmax(axis=1)
+            each = np.arange(len(row))
             low, high = np.where(first > 0, radius[each, first - 1], low), radius[each, first]
-            limit = min(limit, float(high.min()))
-            near = low < limit
-            angle, row, low, high = angle[near], row[near], low[near], np.minimum(high[near], limit)
+            limit = min(limit, float(high[vanishes].min(initial=inf)))
+            near = vanishes & (low < limit)
         return limit
 
     def cover(self, goal: float) -> float:
         """Cover all columns up to the goal; where one gets stuck halve it, and where that is no use lower the goal."""
         low, high, row = self.low, self.high, self.row
-        inside = np.full(len(low), self.r0)  # the column is covered below this radius
-        gap = goal - inside  # a guess: from there to where the lead vanishes
+        inside = self.inner[row]  # the column is covered below this radius
+        gap = np.minimum(goal, self.outer[row]) - inside  # a guess: from there to where the lead vanishes
         goal *= 1 - _LOSS
         points = 0
-        while (unfinished := inside < goal).any():
+        while (unfinished := inside < np.minimum(goal, self.outer[row])).any():
             low, high, inside, gap = low[unfinished], high[unfinished], inside[unfinished], gap[unfinished]
             row = row[unfinished]
             points += len(row)
@@ -157,12 +168,20 @@ def _check(sectors: Sequence[Sector], r0: float, limit: float) -> None:
     for sector in sectors:
         if not (isfinite(sector.low) and isfinite(sector.high) and sector.low < sector.high and isfinite(sector.value)):
             raise SettingError(f"sector: expected low < high and a finite value, got {sector}")
-    reached = 0.0
-    for sector in sectors:
-        if sector.low > reached:
-            raise SettingError(f"sectors: expected one that begins at {reached} or before, got {sector.low}")
-        reached = sector.high
-    if reached < pi:
-        raise SettingError(f"sectors: expected the last to end at pi, got {reached}")
+    lengths = r0
+    for ring in sorted({(sector.inner, sector.outer) for sector in sectors}):
+        if not ring[0] <= lengths:
+            raise SettingError(f"sectors: expected a ring that begins at {lengths} or before, got {ring[0]}")
+        lengths = max(lengths, ring[1])
+        angles = 0.0
+        for sector in sectors:
+            if (sector.inner, sector.outer) == ring:
+                if not sector.low <= angles:
+                    raise SettingError(f"sectors: expected one that begins at {angles} or before, got {sector.low}")
+                angles = max(angles, sector.high)
+        if angles < pi:
+            raise SettingError(f"sectors: expected the last of a ring to end at pi, got {angles}")
+    if lengths < limit:
+        raise SettingError(f"sectors: expected rings up to {limit}, got {lengths}")
     if not (0 <= r0 < inf and 0 <= limit <= FARTHEST):
         raise SettingError(f"radii: expected r0 >= 0 and a limit from 0 to {FARTHEST}, got {r0}, {limit}")
