@@ -64,8 +64,9 @@ def _between_roots(k: Floats, mu: Floats, b: Floats, log_a: Floats) -> Floats:
     value_left, extra_left = _upto(np.clip(left, -_FAR, _FAR), k, mu, b, log_a, A)
     value_right, extra_right = _upto(np.clip(right, -_FAR, _FAR), k, mu, b, log_a, A)
     # At a root beyond the cut only the part of the bracket on the wrong side of 0 counts.
-    extra = np.maximum(np.where(left > -_FAR, extra_left, 0), np.where(left < _FAR, -extra_left, 0))
-    extra += np.maximum(np.where(right < _FAR, extra_right, 0), np.where(right > -_FAR, -extra_right, 0))
+    at_left = np.maximum(np.where(left > -_FAR, extra_left, 0), np.where(left < _FAR, -extra_left, 0))
+    at_right = np.maximum(np.where(right < _FAR, extra_right, 0), np.where(right > -_FAR, -extra_right, 0))
+    extra = np.where(right > -_FAR, at_left, 0) + np.where(left < _FAR, at_right, 0)
     noise = ROUNDING * (4 * size + 16 * mu + 2 * A) + _TAIL * (size + mu)
     found = np.maximum(value_right - value_left + extra, 0.0) + noise
     none = noise + ROUNDING * (size + (mu / b) * (np.abs(top) + 1))  # the peak is above 0 by its own rounding at most
