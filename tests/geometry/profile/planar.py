@@ -73,7 +73,7 @@ def worst_lead(guess: Guess, a: float, b: float, parts: int, rows: int) -> float
     rows_of = np.repeat(np.repeat(np.arange(bins), parts), rows)
     share = np.outer(mass_z / np.repeat(whole, parts), mass_y).ravel()
     means = sp.csr_matrix((share, (rows_of, np.arange(len(share)))), shape=(bins, len(share)))
-    found = linprog(
+    found = linprog(  # type: ignore[call-overload]
         np.concatenate([weight, weight]),
         A_ub=sp.csr_matrix(-np.concatenate([moment, moment])[None]),
         b_ub=[gamma],

@@ -31,7 +31,7 @@ def worst_for(prices: Prices, a: float, b: float) -> Planar:
     """The classifier that makes (R1) nearly an equality: A, and not B, where their brackets are positive."""
     w = np.exp(a * MIDDLE_Z[:, None] + b * MIDDLE_Y - 0.5 * (a * a + b * b))
     k_a, k_b = (np.repeat(k, PARTS)[:, None] + prices.mu * MIDDLE_Y for k in (prices.k_a, prices.k_b))
-    return Planar(Z, Y, 1.0 * (k_a > w), 1.0 * (k_b <= w), PARTS)
+    return Planar(Z, Y, (k_a > w).astype(np.float64), (k_b <= w).astype(np.float64), PARTS)
 
 
 def any_classifier(rng: np.random.Generator) -> Planar:

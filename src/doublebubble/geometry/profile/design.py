@@ -16,7 +16,7 @@ from doublebubble.geometry.profile.slices import peak_height, phi, roots
 from doublebubble.types import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(3)
-_ROUNDS = 6
+_ROUNDS, _LAST_ROUNDS = 10, 20  # of Newton's method, while mu is sought and at the end
 _LEAST = 1e-4  # guessed probabilities are kept this far from 0 and 1, so that prices stay moderate
 _LEAST_B = 0.002  # a displacement along the line is treated as nearly so: there mu is 0 and k jumps within a bin
 
@@ -120,19 +120,21 @@ class _Search:
 
     def slope(self, mu: float) -> float:
         """Solve for k at this mu; return the derivative of (R1) with respect to mu there."""
-        self._solve(mu)
+        self._solve(mu, _ROUNDS)
         left, right = roots(self.k[..., None], mu, self.b, self.log_a)
         moment = ((phi(left) - phi(right)) * self.weights).sum(axis=2)
         return float(-self.guess.gamma - (moment @ self.masses).sum())
 
     def prices(self, mu: float) -> Prices:
+        """Return the prices for this mu, k solved for more closely."""
+        self._solve(mu, _LAST_ROUNDS)
         return Prices(self.guess.edges, self.k[0], self.k[1], float(mu) if mu > 1e-6 else 0.0)
 
-    def _solve(self, mu: float) -> None:
+    def _solve(self, mu: float, rounds: int) -> None:
         """Newton's method on the probit scale, where the probability is nearly linear in k, within a bracket."""
         low, high = self._bracket(mu)
         k = np.clip(self.k, low, high) if self.rounds else high
-        for _ in range(_ROUNDS):
+        for _ in range(rounds):
             left, right = roots(k[..., None], mu, self.b, self.log_a)
             chance = ((Phi(right) - Phi(left)) * self.weights).sum(axis=2)
             probit = Phi_inv(np.clip(chance, 1e-9, 1 - 1e-9))
