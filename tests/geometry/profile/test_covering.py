@@ -170,3 +170,19 @@ def test_what_cannot_be_meant() -> None:
         covered_radius(good, r0, 7.0)
     with pytest.raises(SettingError):
         covered_radius(good, -0.1, 2.0)
+
+
+@pytest.mark.parametrize("m", [1e-6, 0.01, 0.3, 0.9])
+def test_the_reach_of_a_lead(m: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two half-spaces that share the plane lose a lead m at exactly this distance, and nothing loses it sooner."""
+    guess, r0 = known(corner(0.9, 0.3, 0.2))
+    sectors = [s._replace(value=0.0) for s in sectors_for(guess, r0, 2)]
+    monkeypatch.setattr(PriceTable, "cost", lambda self, row, a, b: np.full(np.shape(a), -m))
+    columns = covering._Columns(sectors, r0, 2.0)
+    (reach,) = columns.lead(np.array([0]), np.array([0.5]), np.array([1.0]))[2]
+    half_space = float(ndtri(0.5 * (1 + m)))
+    assert half_space - 3e-9 <= reach < half_space
+    p_a = np.linspace(m, 1, 200)[1:-1]
+    p_b = np.minimum(p_a - m, 1 - p_a)
+    enough = (p_b > 0) & (p_a - p_b >= m)
+    assert np.all(0.5 * (ndtri(p_a[enough]) - ndtri(p_b[enough])) >= half_space - 1e-12)
