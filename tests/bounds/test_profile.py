@@ -1,0 +1,119 @@
+"""Functionals of a profile from tables of votes: coverage, what the control variate gains, and (F2) off the line."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binomtest
+
+from doublebubble.bounds import GradientTest, HalfMoments, Votes, clopper_pearson, lead_gradient_bound, vote_weights
+from doublebubble.bounds.profile import FunctionalTest, design_functional_test, functional_lower_bound, unit_prices
+from doublebubble.errors import InputError, SettingError
+from doublebubble.geometry.profile import Guess, Prices, bin_masses, checked_guess, default_edges
+from doublebubble.types import Counts, Floats
+
+EDGES = default_edges(12)
+MIDDLES = np.concatenate((EDGES[:1] - 0.4, 0.5 * (EDGES[1:] + EDGES[:-1]), EDGES[-1:] + 0.4))
+F_A = ndtr(1.2 - 1.5 * MIDDLES)
+GUESS = checked_guess(EDGES, F_A, 0.7 * (1 - F_A), 0.1)
+PRICES = Prices(EDGES, np.exp(0.8 * MIDDLES - 0.2), np.exp(0.8 * MIDDLES - 0.1) + 0.1, 0.3)
+MASSES = bin_masses(EDGES)
+
+
+def chances(guess: Guess) -> Floats:
+    other = np.maximum(1 - guess.f_a - guess.f_b, 0)
+    p: Floats = MASSES[:, None] * np.stack([guess.f_a, guess.f_b, other], axis=1)
+    return p
+
+
+def truth(prices: Prices, guess: Guess) -> float:
+    return float(MASSES @ (prices.k_a * guess.f_a + prices.k_b * (1 - guess.f_b)))
+
+
+def tables(guess: Guess, n: int, times: int, seed: int) -> Counts:
+    p = chances(guess).ravel()
+    return np.random.default_rng(seed).multinomial(n, p / p.sum(), times).reshape(times, -1, 3)
+
+
+@pytest.mark.parametrize("prices", [PRICES, unit_prices(EDGES, "A"), unit_prices(EDGES, "B")])
+@pytest.mark.parametrize("alpha", [0.2, 0.05])
+def test_coverage_whatever_the_guess(prices: Prices, alpha: float) -> None:
+    wrong = checked_guess(EDGES, ndtr(0.3 - MIDDLES), 0.2 * np.ones(12), 0.1)
+    for guess in (GUESS, wrong):
+        test = design_functional_test(prices, guess, 500, alpha)
+        bounds = [functional_lower_bound(test, table, alpha) for table in tables(GUESS, 500, 400, 3)]
+        misses = int(np.sum(np.array(bounds) > truth(prices, GUESS)))
+        assert binomtest(misses, len(bounds), alpha, "greater").pvalue > 1e-4
+
+
+def test_many_draws_give_the_truth_for_every_control_variate() -> None:
+    n = 10**10
+    table = np.round(chances(GUESS) * n).astype(np.int64)
+    for c in (np.zeros(12), np.linspace(-1, 2, 12), PRICES.k_a):
+        test = FunctionalTest(PRICES, c, 1e-5)
+        assert functional_lower_bound(test, table, 0.01) == pytest.approx(truth(PRICES, GUESS), abs=2e-4)
+
+
+def test_the_control_variate_narrows() -> None:
+    n, alpha = 20_000, 0.001
+    (table,) = tables(GUESS, n, 1, 5)
+    test = design_functional_test(PRICES, GUESS, n, alpha)
+    plain = test._replace(control=np.zeros(12), stake=test.stake * 0.6)
+    with_it, without = (truth(PRICES, GUESS) - functional_lower_bound(t, table, alpha) for t in (test, plain))
+    assert 0 < with_it < 0.85 * without
+
+
+def test_a_plain_count_beats_the_exact_interval() -> None:
+    n, alpha = 20_000, 0.001
+    test = design_functional_test(unit_prices(EDGES, "A"), GUESS, n, alpha)
+    drawn = tables(GUESS, n, 60, 9)
+    ours = [functional_lower_bound(test, table, alpha) for table in drawn]
+    exact = [clopper_pearson(int(table[:, 0].sum()), n, alpha, "lower") for table in drawn]
+    assert np.mean(ours) > np.mean(exact)
+    assert np.std(ours) < 0.8 * np.std(exact)
+
+
+def test_the_range_is_not_what_was_seen() -> None:
+    """A stake that suits the votes seen, but not those possible, is refused."""
+    table = np.zeros((12, 3), np.int64)
+    table[:, 0] = 50
+    with pytest.raises(SettingError, match="stake"):
+        functional_lower_bound(FunctionalTest(PRICES, np.zeros(12), 1.0), table, 0.01)
+
+
+def test_what_cannot_be_meant() -> None:
+    test = design_functional_test(PRICES, GUESS, 100, 0.01)
+    for bad in (np.zeros((12, 2), np.int64), np.zeros((11, 3), np.int64), np.zeros((12, 3))):
+        with pytest.raises(InputError):
+            functional_lower_bound(test, bad, 0.01)
+    with pytest.raises(InputError):
+        functional_lower_bound(test._replace(control=np.full(12, np.nan)), np.ones((12, 3), np.int64), 0.01)
+    with pytest.raises(InputError):
+        unit_prices(EDGES, "C")
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.2])
+def test_gradient_off_the_line(shift: float) -> None:
+    """Half means projected off u0 = e1, eta = shift e2: the existing bound covers |D_off - eta|."""
+    rng, n, dim, alpha, times = np.random.default_rng(2), 300, 8, 0.05, 600
+    test, weights = GradientTest(n, n, 0.5, 60.0), vote_weights(3, 0, [1], 0.5)
+
+    def votes(z: Floats) -> Counts:
+        return np.where(z[..., 0] + 0.6 * z[..., 1] > 0.8, 1, np.where(z[..., 2] > 1.0, 2, 0))
+
+    many = rng.standard_normal((400_000, 3))
+    vote = votes(many)
+    lead = (vote == 0).astype(float) - (vote == 1)
+    off = (lead[:, None] * many).mean(axis=0)[1:]
+    target = float(np.hypot(off[0] - shift, off[1]))
+    bounds = Votes(float(np.mean(vote != 0)), float(np.mean(vote == 1)))
+    misses = 0
+    for _ in range(times):
+        z = rng.standard_normal((2, n, dim))
+        g = (weights[votes(z)][..., None] * z).mean(axis=1)
+        g[:, 0] = 0.0
+        g[:, 1] += shift  # the means estimate -D_off
+        moments = HalfMoments(float(g[0] @ g[1]), sqrt(float(g[0] @ g[0])), sqrt(float(g[1] @ g[1])))
+        misses += lead_gradient_bound(moments, test, alpha, bounds, shift or None) < target - 5e-3
+    assert binomtest(misses, times, alpha, "greater").pvalue > 1e-4

@@ -1,0 +1,56 @@
+"""Prices near the best: the dual value against a linear program, and what a wrong guess costs."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+from doublebubble.errors import SettingError
+from doublebubble.geometry.profile import Guess, best_profile_prices, checked_guess, cost, default_edges, mean_value
+
+from .planar import worst_lead
+
+EDGES = default_edges(14)
+MIDDLES = np.concatenate((EDGES[:1] - 0.4, 0.5 * (EDGES[1:] + EDGES[:-1]), EDGES[-1:] + 0.4))
+
+
+def blurred(p: float, slope: float, gamma: float, share: float = 1.0) -> Guess:
+    """A boundary across u0, blurred to a part of a half-space's slope; the rival takes a share of what A loses."""
+    s = slope / np.sqrt(1 - slope**2)
+    f_a = ndtr(ndtri(p) * np.sqrt(1 + s * s) - s * MIDDLES)
+    return checked_guess(EDGES, f_a, share * (1 - f_a), gamma)
+
+
+@pytest.mark.parametrize(
+    ("p", "share", "gamma", "a", "b"),
+    [(0.7, 1.0, 0.05, 0.1, 0.6), (0.8, 0.7, 0.1, 0.6, 0.6), (0.9, 1.0, 0.02, 1.0, 0.8), (0.6, 0.5, 5.0, 0.3, 0.3)],
+)
+def test_within_a_thousandth_of_the_linear_program(
+    p: float, share: float, gamma: float, a: float, b: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guess = blurred(p, 0.8, gamma, share)
+    primal = worst_lead(guess, a, b, parts=6, rows=60)
+    prices = best_profile_prices(guess, a, b)
+    monkeypatch.setattr(cost, "_CHORD", 0.01)  # the integral itself
+    dual = mean_value(prices, guess) - float(prices.cost(a, b)[0])
+    assert primal - 1e-3 <= dual <= primal + 1e-7
+
+
+def test_a_neighbours_prices_as_a_start_change_little() -> None:
+    guess = blurred(0.8, 0.8, 0.05)
+    start = best_profile_prices(guess, 0.7, 0.5)
+    found = []
+    for begin in (None, start):
+        prices = best_profile_prices(guess, 0.65, 0.55, begin)
+        found.append(mean_value(prices, guess) - float(prices.cost(0.65, 0.55)[0]))
+    assert found[1] == pytest.approx(found[0], abs=1e-3)
+
+
+def test_what_cannot_be_meant() -> None:
+    with pytest.raises(SettingError):
+        checked_guess(EDGES, np.full(14, 1.2), np.zeros(14), 0.1)
+    with pytest.raises(SettingError):
+        checked_guess(EDGES, np.full(13, 0.2), np.zeros(14), 0.1)
+    with pytest.raises(SettingError):
+        checked_guess(EDGES, np.full(14, 0.2), np.zeros(14), -0.1)
+    with pytest.raises(SettingError):
+        best_profile_prices(blurred(0.8, 0.8, 0.1), 0.5, -0.1)
