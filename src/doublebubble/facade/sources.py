@@ -100,7 +100,7 @@ class ArraySource:
 
 
 class ItemSource:
-    """A data set of torch, read by index, an input each time that it is needed.
+    """A data set of torch, read by index, one input whenever it is needed.
 
     All are read once for the fingerprint. An input that reads differently later (an augmentation by chance) is an
     error: its certificate would be about an input that nobody has.
