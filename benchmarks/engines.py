@@ -69,7 +69,7 @@ def _overhead() -> Row:
 
 
 def _speedup() -> Row:
-    """Inputs a second of two workers over those of one, each the best of its rounds."""
+    """Inputs per second of two workers over those of one, each the best of its rounds."""
     job = _job(inputs=120, n=20_000)
     best = {1: 0.0, 2: 0.0}
     for _ in range(ROUNDS - 1):

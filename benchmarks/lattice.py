@@ -69,7 +69,7 @@ def _votes_row(name: str, model: nn.Module, x: Tensor, program: Program, draws: 
         for rival, best in best_seconds(rivals, rounds=1).items():
             seconds[rival] = min(best, seconds.get(rival, best))
     ratio = seconds["gaussian"] / seconds["lattice"]
-    measured = f"{ratio:.3f} ({draws / seconds['lattice']:,.0f} of {draws / seconds['gaussian']:,.0f} a second)"
+    measured = f"{ratio:.3f} ({draws / seconds['lattice']:,.0f} of {draws / seconds['gaussian']:,.0f} per second)"
     return Row(f"votes with lattice over votes with gaussian, {name}", measured, f"at least {target}", ratio >= target)
 
 

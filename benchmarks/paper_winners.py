@@ -37,7 +37,7 @@ def winners(gradient: GradientKind, inputs: int) -> None:
     for stage in ("select", "search", "line"):
         cost = sum(c.forward_equivalents[stage] for c in done) / inputs
         seconds = sum(c.seconds[stage] for c in done) / inputs
-        print(f"  {stage:9s} {cost:9.0f} forward-equivalents, {seconds:.2f} s an input")
+        print(f"  {stage:9s} {cost:9.0f} forward-equivalents, {seconds:.2f} s per input")
 
 
 def misses(gradient: GradientKind, repetitions: int) -> None:

@@ -51,7 +51,7 @@ def run() -> list[Row]:
         best = min(seconds[f"peer {size}"] for size in (32, *BATCHES))
         for name, other, target in (("default", seconds["peer 32"], 1.5), ("best", best, 1.0)):
             ratio, eager = other / seconds["prepared"], other / seconds["eager"]
-            rates = f"{4 / seconds['prepared']:.2f} over {4 / other:.2f} inputs a second"
+            rates = f"{4 / seconds['prepared']:.2f} over {4 / other:.2f} inputs per second"
             measured = f"{ratio:.2f} ({rates}, {prepared.name}; as given {eager:.2f})"
             met = ratio >= target if name == "default" else ratio > target
             what = f"certified inputs over the peer's, {name} batch size, {arch}"

@@ -1,6 +1,6 @@
 """`make bench`: every figure a ratio within this one run, printed as a table and saved beside it.
 
-The machine's mood changes from minute to minute, so rivals are timed in turns and the best round of each counts.
+Timing noise changes from minute to minute, so rivals are timed in turns and the best round of each counts.
 """
 
 import json

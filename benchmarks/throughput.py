@@ -46,7 +46,7 @@ def _row(name: str, model: nn.Module, x: Tensor, program: Program, draws: int) -
     bare, own = (min(BATCHES, key=lambda size: seconds[f"{side} {size}"]) for side in ("bare", "votes"))
     best_bare, best_votes = seconds[f"bare {bare}"], seconds[f"votes {own}"]
     ratio = best_bare / best_votes
-    rates = f"{draws / best_votes:,.0f} of {draws / best_bare:,.0f} a second"
+    rates = f"{draws / best_votes:,.0f} of {draws / best_bare:,.0f} per second"
     measured = f"{ratio:.3f} ({rates}, {program.name}, batches of {own} and {bare})"
     return Row(f"votes over bare forward passes, {name}", measured, "at least 0.90", ratio >= 0.90)
 

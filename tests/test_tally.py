@@ -150,7 +150,7 @@ def test_what_an_addition_rounds_away_is_not_lost() -> None:
     """One long draw and many short ones, each below half a unit in the last place of the total."""
     n = 10_000
     request = Request(torch.zeros(1), n, Stream(0, 0, "certify"), ((1.0, 0.0),))
-    accumulator = Accumulator(request, 2, torch.device("cpu"))
+    accumulator = Accumulator(request, 2, torch.device("cpu"), block=2)
     for first in range(0, n, 2):
         noise = torch.full((2, 1), 2.0**-55, dtype=torch.float64)
         if first == 0:
@@ -172,7 +172,7 @@ def test_a_large_piece_is_summed_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(Accumulator, "_sum", watched)
     request = Request(torch.zeros(1), 3000, Stream(0, 0, "certify"), ((1.0, 0.0),), split=1500)
-    accumulator = Accumulator(request, 2, torch.device("cpu"))
+    accumulator = Accumulator(request, 2, torch.device("cpu"), block=3000)
     accumulator.add(torch.zeros(3000, dtype=torch.int64), torch.ones(3000, 1), 0)
     sums = accumulator.result().sums
     assert sums is not None
@@ -185,3 +185,24 @@ def test_moments_that_cannot_be_summed_to_the_allowed_error_are_refused() -> Non
     wide = torch.zeros(1).expand(20_000_000)
     with pytest.raises(SettingError, match="cannot be summed to 1e-08"):
         Accumulator(Request(wide, 2, Stream(0, 0, "certify"), ((2.0, 0.0),)), 2, torch.device("cpu"))
+
+
+@pytest.mark.parametrize("split", [None, 70, 90])
+def test_sums_are_the_same_to_the_bit_however_the_draws_come(split: int | None) -> None:
+    """A run that is resumed shares its micro-batches otherwise: its records are to be the same all the same."""
+    n, dim = 200, 64
+    noise = torch.randn((n, dim), generator=torch.Generator().manual_seed(0))
+    votes = torch.randint(2, (n,), generator=torch.Generator().manual_seed(1))
+    request = Request(torch.zeros(dim), n, Stream(0, 0, "certify"), ((-0.3, 1.7), (0.9, 0.1)), split=split)
+    found = set()
+    for ends in ([32, 64, 96, 128, 160, 192, n], [1, 40, 41, 130, n], [n], [*range(3, n, 7), n]):
+        accumulator, first = Accumulator(request, 2, torch.device("cpu"), block=32), 0
+        buffer = torch.empty_like(noise)
+        for end in ends:
+            buffer[: end - first] = noise[first:end]  # the next piece overwrites it, as the next micro-batch does
+            accumulator.add(votes[first:end], buffer[: end - first], first)
+            first = end
+        sums = accumulator.result().sums
+        assert sums is not None
+        found.add(sums.tobytes())
+    assert len(found) == 1

@@ -103,10 +103,17 @@ class Tally:
 
 
 class Accumulator:
-    """Adds up the draws of one request, micro-batch by micro-batch."""
+    """Adds up the draws of one request, which come in order and in pieces of any size.
 
-    def __init__(self, request: Request, num_classes: int, device: torch.device) -> None:
+    Moments are summed in blocks of `block` draws, counted from the first, so that their rounding, and with it every bit
+    of a record, is the same whichever inputs shared micro-batches. A block that comes in parts is kept until it is
+    whole.
+    """
+
+    def __init__(self, request: Request, num_classes: int, device: torch.device, block: int = _SUMMED_TOGETHER) -> None:
         self.request = request
+        self._block = block
+        self._parts: list[tuple[Tensor, Tensor]] = []
         self._counts = torch.zeros(num_classes, dtype=torch.int64, device=device)
         self._uncounted: list[Tensor] = []
         self._split = request.n if request.split is None else request.split
@@ -128,8 +135,27 @@ class Accumulator:
         self._count(votes)
         if self._votes is not None:
             self._votes[first : first + len(votes)] = votes
-        if not self.request.moments:
+        done = 0 if self.request.moments else len(votes)
+        while done < len(votes):
+            start = first + done
+            end = min(start - start % self._block + self._block, first + len(votes))
+            rows = slice(done, end - first)
+            self._gather(votes[rows], noise[rows], start, end)
+            done = end - first
+
+    def _gather(self, votes: Tensor, noise: Tensor, start: int, end: int) -> None:
+        """Sum draws start to end - 1 if they make up a block with those kept before; else keep them."""
+        whole = end % self._block == 0 or end == self.request.n
+        if start % self._block or not whole:
+            self._parts.append((votes.clone(), noise.clone()))
+        if not whole:
             return
+        if self._parts:
+            votes, noise = (torch.cat(parts) for parts in zip(*self._parts, strict=True))
+            self._parts.clear()
+        self._sum_block(votes, noise, end - len(votes))
+
+    def _sum_block(self, votes: Tensor, noise: Tensor, first: int) -> None:
         cut = min(max(self._split - first, 0), len(votes))
         for half, start, end in ((0, 0, cut), (1, cut, len(votes))):
             for row in range(start, end, _SUMMED_TOGETHER):

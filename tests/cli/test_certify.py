@@ -3,14 +3,17 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 from PIL import Image
 
 from doublebubble import CertifyConfig, SmoothedClassifier
 from doublebubble.data import load_dataset
+from doublebubble.engines.base import execute
+from doublebubble.errors import DoubleBubbleWarning
 from doublebubble.facade.job import make_job
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import read_run
@@ -207,30 +210,6 @@ def test_one_interrupt_stops_cleanly_and_says_how_to_resume(capsys: pytest.Captu
     assert "Traceback" not in err
 
 
-def test_predict_names_classes_or_abstains(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    data = load_dataset("digits", "test")
-    paths = []
-    for index in range(3):
-        pixels = (data.inputs()[index, 0] * 255).round().byte().numpy()
-        paths.append(str(tmp_path / f"{index}.png"))
-        Image.fromarray(pixels).save(paths[-1])
-    settings = ["predict", "--model", MODEL, "--dataset", "digits", "--sigma", "0.25", "--n", "400"]
-    code, out, err = call(capsys, *settings, *paths)
-    assert (code, err) == (0, "")
-    assert out.splitlines() == [
-        f"{path}: {data.labels[index]} (class {data.labels[index]})" for index, path in enumerate(paths)
-    ]
-    code, out, _ = call(capsys, *settings, "--json", "--n", "2", paths[0])
-    assert json.loads(out) == {"image": paths[0], "prediction": -1, "class": None, "n": 2, "alpha": 0.001}
-    Image.fromarray(np.zeros((9, 8), np.uint8)).save(tmp_path / "tall.png")
-    code, _, err = call(capsys, *settings, str(tmp_path / "tall.png"))
-    assert code == 1
-    assert "tall.png: expected an image of shape (1, 8, 8)" in err
-    code, _, err = call(capsys, "predict", "--model", MODEL, "--sigma", "0.25", paths[0])
-    assert code == 2
-    assert "does not say what shape and classes it has" in err
-
-
 @pytest.mark.parametrize(("protocol", "marked"), [("paper", True), ("sound", False)])
 def test_every_number_without_a_guarantee_is_marked_on_the_terminal(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, protocol: str, marked: bool
@@ -247,3 +226,62 @@ def test_every_number_without_a_guarantee_is_marked_on_the_terminal(
     _, _, beside = call(capsys, "export", str(tmp_path / "run"))
     assert ("not guaranteed: each radius is not a guarantee" in beside) is marked
     assert [("not guaranteed" in line) for line in numbers] == [marked] * len(numbers), numbers
+
+
+NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def nine_of_ten(root: Path) -> Path:
+    """Two images of each digit but the four, each in the folder of its name."""
+    data = load_dataset("digits", "test")
+    pixels = (data.inputs() * 255).round().byte().numpy()
+    for digit, name in enumerate(NAMES):
+        if digit != 4:
+            (root / name).mkdir(parents=True)
+            for number, at in enumerate((data.labels == digit).nonzero()[:2, 0].tolist()):
+                Image.fromarray(pixels[at, 0]).save(root / name / f"{number}.png")
+    return root
+
+
+def test_a_folder_that_lacks_a_class_needs_the_list_of_classes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder, listed, run = nine_of_ten(tmp_path / "images"), tmp_path / "classes.txt", tmp_path / "run"
+    text = f"certify --model {MODEL} --dataset folder:{folder} --sigma 0.5 --n 200 --n0 50 --batch-size 32 --out {run}"
+    code, _, err = call(capsys, *text.split())
+    assert code == 1
+    assert "expected logits of shape (2, 9), got (2, 10)" in err
+    assert "the labels are 0 = eight, 1 = five" in err
+    assert "in alphabetical order" in err
+    assert "give all of them in the model's order: --classes FILE" in err
+    assert not run.exists()
+    listed.write_text("\n".join(NAMES))
+    code, _, err = call(capsys, *text.split(), "--classes", str(listed))
+    assert (code, err) == (0, "")
+    found = read_run(run)
+    assert isinstance(found.spec, RunSpec)
+    assert (found.spec.num_classes, found.spec.classes) == (10, NAMES)
+    folders = sorted(set(NAMES) - {"four"})
+    assert [record.label for record in found.records] == [NAMES.index(name) for name in folders for _ in range(2)]
+    assert sum(record.prediction == record.label for record in found.records) >= 12
+    drawing = f"picture {run} 0 --model {MODEL} --resolution 5 --draws 4".split()
+    assert call(capsys, *drawing)[0] == 0, "the run knows how its folders were numbered"
+
+
+def test_a_list_of_classes_is_for_folders_of_images(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "classes.txt").write_text("\n".join(NAMES))
+    code, _, err = call(capsys, *options(tmp_path / "run", "--classes", str(tmp_path / "classes.txt")))
+    assert code == 2
+    assert "classes: digits has its own, a list of classes is for folder:PATH" in err
+
+
+def test_a_warning_while_inputs_are_certified_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow_to_start(*arguments: Any) -> None:
+        warnings.warn("ray: 1 of 2 workers have not started", DoubleBubbleWarning, stacklevel=1)
+        execute(*arguments)
+
+    monkeypatch.setattr("doublebubble.facade.loop.execute", slow_to_start)
+    code, _, err = call(capsys, *options(tmp_path / "run", "--quiet"))
+    assert (code, err) == (0, "warning: ray: 1 of 2 workers have not started\n")

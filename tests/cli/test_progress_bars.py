@@ -24,7 +24,7 @@ def test_a_terminal_shows_loss_accuracy_and_time_left() -> None:
     assert "left" in shown
 
 
-def test_a_long_epoch_tells_a_line_a_minute_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_epoch_tells_a_line_per_minute_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     plain = io.StringIO()

@@ -38,7 +38,7 @@ def test_what_does_not_fit_is_named(change: dict[str, object], message: str) -> 
         certified_radius(**{**arguments, **change})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("lam", "message"), [([0.5, 0.5], "one a ball"), ([-0.5], ">= 0"), ([np.nan], "finite")])
+@pytest.mark.parametrize(("lam", "message"), [([0.5, 0.5], "one per ball"), ([-0.5], ">= 0"), ([np.nan], "finite")])
 def test_multipliers_that_do_not_fit(lam: list[float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         bound_at(lam, X1, [X2], [0.4])

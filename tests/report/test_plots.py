@@ -14,7 +14,6 @@ from doublebubble import CertifyConfig
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import execute
 from doublebubble.engines.local import LocalEngine
-from doublebubble.errors import InputError
 from doublebubble.facade.job import make_job
 from doublebubble.report import plots
 from doublebubble.report.captions import provenance
@@ -27,7 +26,6 @@ from doublebubble.types import Floats, Guarantee
 from tests.engines.centroids import make
 from tests.report.frames import METHODS, ROWS, Row, table
 from tests.report.test_figure import bands, data_lines
-from tests.runs.samples import certificate, spec
 
 
 def certified(path: Path, config: CertifyConfig) -> StoredRun:
@@ -106,29 +104,6 @@ def test_numbers_of_protocol_paper_are_marked(tmp_path: Path) -> None:
     assert Guarantee.NONE.sentence in provenance([run])
     assert "not guaranteed" in protocol_name("paper")
     assert "not guaranteed" not in protocol_name("sound")
-
-
-def test_captions_name_every_protocol_level_and_number_of_draws(tmp_path: Path) -> None:
-    runs = []
-    for number, (n, indices) in enumerate([(100, "0:2"), (300, "0:1")]):
-        made = spec(indices, sigma=0.25 * (number + 1), config=CertifyConfig(n=n, alpha=0.01))
-        with RunStore(tmp_path / str(number), made) as store:
-            for index in made.index_list:
-                store.append(certificate(index))
-        runs.append(read_run(tmp_path / str(number)))
-    words = provenance(runs)
-    for part in ("digits (test split); 1, 2 inputs in each run; sigma 0.25, 0.5.", "alpha 0.01", "n 100, 300 draws"):
-        assert part in words
-    assert "not guaranteed" not in words
-    assert provenance(runs[:1]).startswith("digits (test split); 2 inputs; sigma 0.25. Protocol sound")
-    assert provenance(runs[1:]).startswith("digits (test split); 1 input; sigma 0.5. Protocol sound")
-
-
-def test_a_run_without_records_is_no_figure(tmp_path: Path) -> None:
-    with RunStore(tmp_path / "run", spec()):
-        pass
-    with pytest.raises(InputError, match="at least one record"):
-        plots.run_figure(read_run(tmp_path / "run"), "title")
 
 
 @settings(max_examples=20, deadline=None)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from doublebubble.reproduce import EXPERIMENTS, Results, chosen_scale, write
-from doublebubble.reproduce.interval_cost import typical_votes
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.scales import Study
 from doublebubble.runs.tables import load_run
@@ -174,14 +173,6 @@ def test_one_input_that_is_wrong_is_still_drawn(tmp_path: Path) -> None:
     for name in CERTIFYING:
         for path in write(EXPERIMENTS[name](lab), tmp_path / name, name):
             assert path.exists()
-
-
-def test_the_votes_that_intervals_are_timed_on() -> None:
-    for classes in (10, 200):
-        votes = typical_votes(classes, 1000)
-        assert (int(votes.sum()), len(votes), int(votes.argmax())) == (1000, classes, 0)
-        assert (votes < 5).any()
-        assert votes.tolist() == typical_votes(classes, 1000).tolist()
 
 
 def test_names_of_runs_differ_exactly_where_the_wishes_do() -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from doublebubble.data import Dataset, Split, load_dataset
-from doublebubble.errors import CheckpointError, DataError, RunError, SettingError
+from doublebubble.errors import CheckpointError, DataError, RunError
 from doublebubble.models import ModelCard, build, save_model
 from doublebubble.reproduce import SCALES, Laboratory, Results, chosen_scale
 from doublebubble.reproduce.laboratory import Wanted, spread_inputs
 from doublebubble.runs.record import Record
-from doublebubble.training import EpochMetrics, Observer, TrainSettings, preset
+from doublebubble.training import EpochMetrics, Observer, TrainSettings
 
 
 class Seen:
@@ -130,42 +130,6 @@ def test_missing_training_images_are_a_sentence_too_and_the_other_data_go_on(
     datasets = ("mnist",)
     with pytest.raises(DataError, match="no training images"):
         lab.perform(experiment)
-
-
-def test_paper_scale_is_the_published_configuration() -> None:
-    scale = chosen_scale("paper")
-    assert {study.dataset: study.n for study in scale.studies} == {
-        "mnist": 1500,
-        "cifar10": 1500,
-        "tiny-imagenet": 1000,
-    }
-    for study in scale.studies:
-        assert study.sigmas == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-        assert (study.curves, study.inputs) == ((0.5, 1.0), 500)
-        trained = preset(study.dataset, "gaussian", 0.5, **study.training)
-        assert trained.arch.startswith("resnet18")
-        assert trained.epochs == (80 if study.dataset == "tiny-imagenet" else 50)
-    assert (scale.macer, scale.stepped) == ("cifar10", ("cifar10", "tiny-imagenet"))
-    assert (min(scale.steps), max(scale.steps), scale.timing_n, scale.alpha) == (0.001, 0.5, 1000, 0.05)
-
-
-@pytest.mark.parametrize("name", SCALES)
-def test_every_scale_is_consistent(name: str) -> None:
-    scale = chosen_scale(name, inputs=1, epochs=1)
-    assert {scale.macer, *scale.stepped} <= {study.dataset for study in scale.studies}
-    assert 0.01 in scale.steps
-    assert scale.timing_inputs == 1
-    for study in scale.studies:
-        assert study.inputs == 1
-        assert {scale.step_sigma, scale.timing_sigma} <= set(study.sigmas)
-        assert preset(study.dataset, "gaussian", 0.5, **study.training).epochs == 1
-    changes = {**scale.study(scale.macer).training, **scale.macer_training}
-    assert preset(scale.macer, "macer", 0.5, **changes).epochs == 1
-
-
-def test_an_unknown_scale_is_an_error() -> None:
-    with pytest.raises(SettingError, match="scale: expected one of smoke, cpu, paper, got 'huge'"):
-        chosen_scale("huge")
 
 
 @pytest.mark.parametrize(

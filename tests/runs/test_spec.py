@@ -14,7 +14,11 @@ from tests.runs.samples import spec
 def test_the_file_gives_the_specification_back() -> None:
     imported = ImportSpec(source="a.tsv", digest="00", size=9, indices="0:9")
     for each in (spec(), spec(domain=None, config=CertifyConfig(protocol="paper", methods=("single",))), imported):
+        assert '"classes"' not in spec_text(each)
         assert parse_spec(spec_text(each), "spec.json") == each
+    folder = spec(classes=("cat", "dog", "zebra"))
+    assert parse_spec(spec_text(folder), "spec.json") == folder
+    assert differences(spec(), folder) == ["classes: None -> ['cat', 'dog', 'zebra']"]
 
 
 def test_every_field_changes_the_hash() -> None:
@@ -38,6 +42,7 @@ def test_every_field_changes_the_hash() -> None:
         "centres": False,
         "versions": {"torch": "3"},
         "probe": Probe(logits=(1.0,), tolerance=0.1),
+        "classes": ("cat", "dog", "zebra"),
     }
     assert set(changes) == set(type(base).model_fields) - {"kind"}
     hashes = {spec_hash(spec(**{name: value})) for name, value in changes.items()}

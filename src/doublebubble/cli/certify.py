@@ -53,6 +53,10 @@ def certify(
         str, typer.Option(metavar="A:B:STEP", help="Which inputs: 0:10000:20 or 3,7. Others are added later.")
     ] = ":",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
+    classes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="All the model's classes in its order, one per line, for folder:PATH."),
+    ] = None,
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
     methods: Annotated[str, typer.Option(help=METHODS_HELP, autocompletion=complete_methods)] = registry.AUTO,
     gradient: Annotated[str, typer.Option(help="full, or approximate for models without gradients.")] = "full",
@@ -97,17 +101,19 @@ def certify(
     """Certify; the text shown to users is above."""
     from doublebubble.cli.run_summaries import runs_json, show_runs
     from doublebubble.config import CertifyConfig
-    from doublebubble.data import load_dataset
+    from doublebubble.data import load_dataset, read_classes
     from doublebubble.facade.job import make_job
     from doublebubble.facade.loop import Place, perform, prepare
     from doublebubble.facade.progress import certifying_progress
+    from doublebubble.models import model_classes
     from doublebubble.program import Program
 
     settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
     settings["methods"] = tuple(methods.replace(",", " ").split())
     settings |= {} if alpha is None else {"alpha": alpha}
     config = CertifyConfig(**settings)
-    data = load_dataset(dataset, "test", data_dir)
+    listed = None if classes is None else read_classes(classes)
+    data = load_dataset(dataset, "test", data_dir, classes=listed, model_classes=model_classes(model))
     job = make_job(
         load_for(model, weights, data),
         data,
@@ -136,7 +142,9 @@ def certify(
     with spoken_warnings():
         store, chosen = prepare(job, out, Place(engine, workers, address, gpus_per_worker))
     try:
-        if not perform(job, store, watching, chosen) and not silent:
+        with spoken_warnings():
+            done = perform(job, store, watching, chosen)
+        if not done and not silent:
             console.print(f"nothing to do in {out}: {total} of {total} inputs are done", markup=False)
     except KeyboardInterrupt:
         Console(stderr=True, soft_wrap=True, highlight=False).print(

@@ -36,7 +36,7 @@ def picture(
     out: Annotated[Path | None, typer.Option(metavar="PNG", help="Write the picture here too.")] = None,
 ) -> None:
     """Draw; the text shown to users is above."""
-    from doublebubble.data import load_dataset
+    from doublebubble.data import Split, load_dataset
     from doublebubble.facade.job import check_origin
     from doublebubble.runs.spec import RunSpec
     from doublebubble.runs.store import read_run
@@ -46,7 +46,8 @@ def picture(
     if not isinstance(run.spec, RunSpec):
         raise RunError(f"{path}: was imported, so there is neither a model nor data to draw it from")
     record = _record(run, index)
-    data = load_dataset(run.spec.dataset, "train" if run.spec.split == "train" else "test", data_dir)
+    split: Split = "train" if run.spec.split == "train" else "test"
+    data = load_dataset(run.spec.dataset, split, data_dir, classes=run.spec.classes)
     classifier = load_for(model, weights, data)
     check_origin(run.spec, classifier, data)
     smoothed = SmoothedClassifier(

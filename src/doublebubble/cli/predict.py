@@ -37,7 +37,7 @@ def predict(
     seed: Annotated[int, typer.Option(help="Names the random numbers.")] = 0,
     batch_size: Annotated[int, typer.Option(help="Shape of the forward pass.")] = 256,
     device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an image.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per image.")] = False,
 ) -> None:
     """Predict; the text shown to users is above."""
     from doublebubble.models.loading import load_classifier

@@ -37,7 +37,7 @@ def train(
         int | None,
         typer.Option(help="Training images kept to choose the best epoch (a tenth at most).", rich_help_panel=_RECIPE),
     ] = None,
-    draws: Annotated[int | None, typer.Option(help="MACER: draws an image.", rich_help_panel=_RECIPE)] = None,
+    draws: Annotated[int | None, typer.Option(help="MACER: draws per image.", rich_help_panel=_RECIPE)] = None,
     lam: Annotated[float | None, typer.Option(help="MACER: weight of the radius.", rich_help_panel=_RECIPE)] = None,
     gamma: Annotated[float | None, typer.Option(help="MACER: hinge.", rich_help_panel=_RECIPE)] = None,
     beta: Annotated[float | None, typer.Option(help="MACER: inverse temperature.", rich_help_panel=_RECIPE)] = None,

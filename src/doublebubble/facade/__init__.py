@@ -5,6 +5,7 @@ May not import the command or the experiments.
 
 import functools
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ def certify(
     address: str | None = None,
     gpus_per_worker: float = 0.0,
     data_dir: Path | None = None,
+    classes: Sequence[str] | None = None,
     quiet: bool = False,
     **settings: Any,
 ) -> Run:
@@ -50,7 +52,8 @@ def certify(
     `data` is a pair (inputs, labels) of tensors or arrays, inputs alone, a torch Dataset or DataLoader, or the name or
     the folder of a data set. An input's index is its position there, also in a loader that shuffles. `settings` are
     those of CertifyConfig: n, n0, alpha, protocol, methods, gradient, seed and so on. The number of classes is
-    `num_classes`, else the data set's own, else the number of logits that the model gives.
+    `num_classes`, else the data set's own, else the number of logits that the model gives. `classes` are the names of
+    all the model's classes in its order, for a folder of images that lacks some of them or sorts them otherwise.
 
     With `out` the run lies in that folder, and the same call again resumes it, with further `indices` enlarges it.
     Without, it lives in memory. Ctrl-C ends it early: the run that is returned holds what is done, says that it was
@@ -79,6 +82,7 @@ def certify(
         simultaneous=simultaneous,
         centres=centres,
         data_dir=data_dir,
+        classes=classes,
     )
     store, chosen = prepare(job, folder, Place(engine, workers, address, gpus_per_worker))
     watching = functools.partial(certifying_progress, Console(soft_wrap=True, highlight=False), quiet=quiet)

@@ -32,9 +32,9 @@ def gallery_of(spec: RunSpec, indices: set[int], data_dir: Path | None) -> "tupl
     from doublebubble.report.page import Gallery
 
     known = DATASETS[spec.dataset].classes if spec.dataset in DATASETS else ()
-    bare = Gallery(known if len(known) == spec.num_classes else ())
+    bare = Gallery(spec.classes or (known if len(known) == spec.num_classes else ()))
     try:
-        data = load_dataset(spec.dataset, cast("Split", spec.split), data_dir)
+        data = load_dataset(spec.dataset, cast("Split", spec.split), data_dir, classes=spec.classes)
     except (DataError, SettingError) as error:
         return bare, f"no thumbnails: {error}"
     if data_digest(data.pixels, data.labels) != spec.data_digest:

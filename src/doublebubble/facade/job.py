@@ -50,9 +50,16 @@ class Job:
         inputs = as_model_takes(model, [one.x for one in given])
         labels = [one.label for one in given if one.label is not None]
         if len(labels) < len(given) or inputs.dtype not in (torch.float32, torch.float64):
-            check_logits(model, inputs[:2], self.recipe.num_classes)
+            check_logits(model, inputs[:2], self.recipe.num_classes, self.source.numbering)
             return ()
-        return first_look(model, inputs, torch.tensor(labels), self.recipe.sigma, self.recipe.num_classes).warnings
+        return first_look(
+            model,
+            inputs,
+            torch.tensor(labels),
+            self.recipe.sigma,
+            self.recipe.num_classes,
+            numbering=self.source.numbering,
+        ).warnings
 
     def _input(self, index: int) -> Input:
         given, classes = self.source.input(index), self.recipe.num_classes
@@ -85,6 +92,7 @@ def make_job(
     simultaneous: bool = False,
     centres: bool = True,
     data_dir: Path | None = None,
+    classes: Sequence[str] | None = None,
 ) -> Job:
     """The job of certifying inputs.
 
@@ -97,7 +105,7 @@ def make_job(
         raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
     if any(module.training for module in model.modules()):
         raise ModelError("expected a model in evaluation mode, this one is in training mode: call model.eval()")
-    source = source_of(data, domain, data_dir)
+    source = source_of(data, domain, data_dir, classes)
     if not len(source):
         raise SettingError("data: expected at least one input, got none")
     if simultaneous and config.protocol != "sound":
@@ -136,6 +144,7 @@ def make_job(
         centres=centres,
         versions=software_versions(),
         probe=probe(model.to(device), recipe.input_shape, batch_size),
+        classes=source.classes,
     )
     return Job(recipe, spec, source)
 

@@ -26,11 +26,17 @@ Data = Dataset | TorchDataset[Any] | DataLoader[Any] | Sequence[Any] | Tensor | 
 
 
 class Source(Protocol):
-    """Inputs by index. `num_classes` is None where the data do not say it."""
+    """Inputs by index. `num_classes` is None where the data do not say it.
+
+    `classes` are those of a folder of images, in the order of its labels, and `numbering` says in a sentence which
+    label stands for which class, where that is known.
+    """
 
     name: str
     split: str
     num_classes: int | None
+    classes: tuple[str, ...] | None
+    numbering: str
     domain: tuple[float, float] | None
 
     def __len__(self) -> int: ...
@@ -49,6 +55,8 @@ class NamedSource:
         self._data = data
         self.name, self.split = data.info.name, str(data.split)
         self.num_classes: int | None = data.info.num_classes
+        self.classes: tuple[str, ...] | None = data.info.classes if self.name.startswith("folder:") else None
+        self.numbering = data.numbering
         self.domain: tuple[float, float] | None = data.info.domain
 
     def __len__(self) -> int:
@@ -67,6 +75,8 @@ class ArraySource:
     """Inputs, and labels if there are any, as tensors or arrays whose first axis counts the inputs."""
 
     num_classes: int | None = None
+    classes: tuple[str, ...] | None = None
+    numbering = ""
 
     def __init__(self, inputs: object, labels: object, domain: tuple[float, float] | None) -> None:
         self.name, self.split, self.domain = "tensors", "given", domain
@@ -90,13 +100,15 @@ class ArraySource:
 
 
 class ItemSource:
-    """A data set of torch, read by index, an input each time that it is needed.
+    """A data set of torch, read by index, one input whenever it is needed.
 
     All are read once for the fingerprint. An input that reads differently later (an augmentation by chance) is an
     error: its certificate would be about an input that nobody has.
     """
 
     num_classes: int | None = None
+    classes: tuple[str, ...] | None = None
+    numbering = ""
 
     def __init__(self, read: Callable[[int], object], size: int, name: str, domain: tuple[float, float] | None) -> None:
         self._read, self._size, self._seen = read, size, list[bytes]()
@@ -121,10 +133,17 @@ class ItemSource:
         return hashlib.sha256(b"".join(self._seen)).hexdigest()
 
 
-def source_of(data: Data, domain: tuple[float, float] | None = UNIT, data_dir: Path | None = None) -> Source:
-    """The source of any form of data; one with a domain of its own keeps it."""
+def source_of(
+    data: Data,
+    domain: tuple[float, float] | None = UNIT,
+    data_dir: Path | None = None,
+    classes: Sequence[str] | None = None,
+) -> Source:
+    """The source of any form of data; one with a domain of its own keeps it. `classes` number the folders of one."""
     if isinstance(data, str | Path):
-        return NamedSource(load_dataset(_dataset_name(data), "test", data_dir))
+        return NamedSource(load_dataset(_dataset_name(data), "test", data_dir, classes=classes))
+    if classes is not None:
+        raise SettingError("classes: these data have labels of their own, a list of classes is for a folder of images")
     if isinstance(data, Dataset):
         return NamedSource(data)
     if isinstance(data, DataLoader):

@@ -121,7 +121,7 @@ def nearest_point(
 def _read_multipliers(multipliers: Values, dual: Dual) -> Floats:
     lam = nonnegative("multipliers", multipliers)
     if lam.shape != dual.r.shape:
-        raise InputError(f"multipliers: expected one a ball, shape {dual.r.shape}, got {lam.shape}")
+        raise InputError(f"multipliers: expected one per ball, shape {dual.r.shape}, got {lam.shape}")
     return lam
 
 

@@ -76,10 +76,10 @@ def read_balls(x1: Values, centres: Points, radii: Values, low: Values | None, h
         raise InputError(f"x1: expected at least one number, got shape {point.shape}")
     r = nonnegative("radii", radii)
     if r.ndim != 1:
-        raise InputError(f"radii: expected one number a ball in one dimension, got shape {r.shape}")
+        raise InputError(f"radii: expected one number per ball in one dimension, got shape {r.shape}")
     points = _stack(centres, point.shape)
     if len(points) != len(r):
-        raise InputError(f"radii: expected one a centre, got {len(r)} radii for {len(points)} centres")
+        raise InputError(f"radii: expected one per centre, got {len(r)} radii for {len(points)} centres")
     ends = _read_box(point, low, high)
     return Balls(point.reshape(-1), points, r, *ends)
 

@@ -45,7 +45,7 @@ def first_look(
     another order than the labels; then, and if it has another number of classes, `numbering` is said as well.
     """
     aside = f"; {numbering}" if numbering else ""
-    check_logits(model, inputs[:2], num_classes, aside)
+    check_logits(model, inputs[:2], num_classes, numbering)
     stream = Stream(seed, 0, "select", "first_look")
     clean = predictions(model, inputs, 0.0, stream).cpu()
     noisy = predictions(model, inputs, sigma, stream).cpu()
@@ -74,13 +74,19 @@ def output_size(model: nn.Module, inputs: Tensor) -> int:
     return logits.shape[1]
 
 
-def check_logits(model: nn.Module, inputs: Tensor, num_classes: int, aside: str = "") -> None:
-    """An error unless the model takes these inputs and gives finite logits of the shape expected."""
+def check_logits(model: nn.Module, inputs: Tensor, num_classes: int, numbering: str = "") -> None:
+    """An error unless the model takes these inputs and gives finite logits of the shape expected.
+
+    If it has more classes than the data, `numbering` is said as well.
+    """
     logits = _logits(model, inputs)
     if logits.shape != (len(inputs), num_classes):
         expected, got, hint = (len(inputs), num_classes), tuple(logits.shape), ""
         if logits.dim() == 2 and logits.shape[1] > num_classes:
-            hint = f"{aside}; for folders of images, a list of all the model's classes in its order numbers them alike"
+            hint = (f"; {numbering}" if numbering else "") + (
+                "; for a folder of images that lacks some of the model's classes, give all of them in the model's "
+                "order: --classes FILE, from Python classes="
+            )
         raise ModelError(f"the model: expected logits of shape {expected}, got {got}{hint}")
     if not torch.isfinite(logits).all():
         raise ModelError(f"the model: expected finite logits, got {logits.flatten().tolist()[:3]} ...")

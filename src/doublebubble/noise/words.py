@@ -1,4 +1,4 @@
-"""Uniform words and uniform numbers of a named stream, read in order. May import streams only."""
+"""Uniform words and uniform numbers of a named stream, read in order. May import streams and types only."""
 
 import hashlib
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, SerializerFunctionWrapHandler, TypeAdapter, ValidationError, model_serializer
 
 from doublebubble.config import CertifyConfig, Settings
 from doublebubble.errors import RunError
@@ -23,7 +23,8 @@ class RunSpec(Settings):
     `simultaneous` is the number of inputs that the level was divided by, so that `config.alpha` is what each input
     spends and alpha times that number bounds the probability of any false certificate in the whole data set; None means
     that the level holds for each input by itself. `centres` says whether the centres of plans are stored. `probe` is
-    what the model said of fixed inputs; None where it was not asked.
+    what the model said of fixed inputs; None where it was not asked. `classes` are those of a folder of images, in the
+    order that numbers its labels; None for data that bring their own numbers.
     """
 
     kind: Literal["certify"] = "certify"
@@ -45,6 +46,15 @@ class RunSpec(Settings):
     centres: bool = True
     versions: dict[str, str]
     probe: Probe | None = None
+    classes: tuple[str, ...] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_missing_classes(self, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Specifications without a list of classes are written and hashed as before there could be one."""
+        content: dict[str, object] = whole(self)
+        if content.get("classes", 0) is None:
+            del content["classes"]
+        return content
 
     @property
     def index_list(self) -> tuple[int, ...]:

@@ -67,8 +67,9 @@ def slopes(
 
     The score function is unbiased for (S1); autograd differentiates a softened p, off by a little for any n. Choosing
     the directions after counting is exact for the score function, which makes the noise once more but runs the model
-    once a draw. Autograd then takes a second pass over the same draws, because keeping every graph until the last vote
-    is counted would take memory that grows with n: 2 J + 2 forward-equivalents a draw, 2 J + 1 if fixed beforehand.
+    once per draw. Autograd then takes a second pass over the same draws, because keeping every graph until the last
+    vote is counted would take memory that grows with n: 2 J + 2 forward-equivalents per draw, 2 J + 1 if fixed
+    beforehand.
     """
     if estimator in (Estimator.FULL, Estimator.SOFT) and not callable(directions):
         weights = _rows(directions, smoothed.num_classes)

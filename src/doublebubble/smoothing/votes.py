@@ -28,7 +28,8 @@ class VoteCounter:
         Requests that do not fill a micro-batch share one when the program's rows do not influence each other, which is
         tried out once for each shape; otherwise each is run by itself.
         """
-        sinks = [Accumulator(request, self._forward.num_classes, self._forward.device) for request in requests]
+        forward = self._forward
+        sinks = [Accumulator(request, forward.num_classes, forward.device, forward.batch_size) for request in requests]
         groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
         for number, x in enumerate(centres):
             groups.setdefault((tuple(x.shape), x.dtype), []).append(number)

@@ -21,7 +21,7 @@ def badge(mark: str) -> Markup:
 
 
 def answer(views: Sequence[RunView], radii: Sequence[float]) -> Markup:
-    """The first thing to read: a sentence a run, with its guarantee, and certified accuracy at the other radii."""
+    """The first thing to read: one sentence per run, with its guarantee, and certified accuracy at the other radii."""
     cards = [_answer(view, radii) for view in views]
     return section("answer", "The answer", element("div", *cards, class_="cards" if len(cards) > 1 else "alone"))
 
