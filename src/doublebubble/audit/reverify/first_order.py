@@ -106,7 +106,7 @@ def excess(a: Any, b: Any, mass: Any) -> Any:
     if a <= 0 or mass <= 0:
         return mp.mpf(0)
     fa, fb, m = float(a), float(b), float(mass)
-    if fb < 0 < fa + fb and not -40 < _peak(fa, fb):
+    if fb < 0 < fa + fb and _peak(fa, fb) <= -40:
         return excess(a, mp.mpf(0), mass)  # larger, since e^{bz} >= 1 + bz
     start = _last_zero(fa, fb)
     if start > _FAR:  # beyond it h < e^{az}
@@ -273,7 +273,7 @@ def _prices(t: float, not_p: float, q: float, gamma: float) -> tuple[float, floa
     mu = math.exp(brentq(moments, low, high, xtol=1e-14)) if moments(low) > 0 > moments(high) else math.exp(low)
     intercepts = []
     for tail in (not_p, q):
-        left, right = _interval(tail, mu, t)
+        _, right = _interval(tail, mu, t)
         intercepts.append(max(0.0, math.exp(t * right - t * t / 2) - mu * right))
     return mu, intercepts[0], intercepts[1]
 

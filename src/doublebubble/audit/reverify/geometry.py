@@ -37,7 +37,7 @@ class Box:
 def proved_square(
     x1: Point, centres: Sequence[Point], radii: Sequence[float], multipliers: Sequence[float], box: Box | None
 ) -> tuple[Any, Any]:
-    """G(lambda) of (D1), rounded down, and the square of the distance to the domain's farthest point (infinite without)."""
+    """G(lambda) of (D1), rounded down, and the squared distance to the farthest point of the domain, if it ends."""
     weights = [mp.mpf(value) for value in multipliers]
     require(len(weights) == len(centres), "there are not as many multipliers as balls")
     require(all(weight >= 0 for weight in weights), "a multiplier is below 0")
@@ -65,7 +65,7 @@ def proved_square(
 
 
 def check_eta(eta: Point, centre: Point, box: Box | None, shift: Any, what: str) -> None:
-    """Eta is zero off the faces of its own centre, points inwards at them, and is no longer than the shift used (F7)."""
+    """Eta is zero off the faces of its own centre, points inwards there, and is no longer than the shift used (F7)."""
     require(box is not None, f"{what} stands in free space, where no face blocks anything")
     assert box is not None
     require(eta.shape == centre.shape, f"{what} has another shape than the centre")

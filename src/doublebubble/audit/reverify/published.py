@@ -1,4 +1,4 @@
-"""A certificate of protocol `paper`: are its numbers what the published procedure gives? None of them is a guarantee."""
+"""A certificate of protocol `paper`: are its numbers what the published procedure gives? None is a guarantee."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -18,7 +18,7 @@ Inputs = Callable[[int], NDArray[np.floating]]
 
 
 def reverify_run(run: StoredRun, inputs: Inputs | None = None) -> list[Verdict]:
-    """A verdict for each record, by rising index; `inputs` gives an input as it was fed to the model, None if not at hand."""
+    """A verdict for each record, by rising index; `inputs` gives an input by its index, as it was fed to the model."""
     return [_verdict(run, record, inputs) for record in sorted(run.records, key=lambda record: record.index)]
 
 
