@@ -112,7 +112,7 @@ def _check_words(made: Certificate) -> None:
     require(plain == made.reason.startswith(_AT_INPUT), f"the reason {made.reason!r} does not fit the balls")
     if plain:
         return
-    require(len(made.balls) == _BALLS[made.method], f"method {made.method} with {len(made.balls)} balls")
+    require(len(made.balls) <= _BALLS[made.method], f"method {made.method} with {len(made.balls)} balls")
     at_input = [ball.centre is None for ball in made.balls]
     if made.method in _STATISTICS:
         require(all(at_input) and only.statistic in _STATISTICS[made.method], f"the ball is not of {made.method}")

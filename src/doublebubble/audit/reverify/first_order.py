@@ -27,7 +27,7 @@ from doublebubble.audit.reverify.numbers import (
 from doublebubble.audit.reverify.votes import Lead, Rule, class_bound, parts_of, rival_bound
 
 _SUMS = mp.mpf(10) ** -8  # docs/math.md, "Sums": the error in norm that is allowed for in each half mean
-_FAR = 60.0
+_FAR, _EDGE = 60.0, 40.0
 _BLUR = 1e-15
 
 
@@ -106,8 +106,6 @@ def excess(a: Any, b: Any, mass: Any) -> Any:
     if a <= 0 or mass <= 0:
         return mp.mpf(0)
     fa, fb, m = float(a), float(b), float(mass)
-    if fb < 0 < fa + fb and _peak(fa, fb) <= -40:
-        return excess(a, mp.mpf(0), mass)  # larger, since e^{bz} >= 1 + bz
     start = _last_zero(fa, fb)
     if start > _FAR:  # beyond it h < e^{az}
         return mp.exp(a * a / 2) * cdf(a - _FAR)
@@ -126,9 +124,9 @@ def excess(a: Any, b: Any, mass: Any) -> Any:
     low, high = _left(float(level), fa, fb)
     if high > low:
         upper = _polished(high, a, b, level) if high < 0 else mp.mpf(0)
-        bottom = -mp.inf if low == -math.inf else _polished(low, a, b, level)
+        bottom = mp.mpf(low) if low <= -_EDGE else _polished(low, a, b, level)
         total += max(_piece(bottom, upper, a, b, level), mp.mpf(0))
-    elif fb < 0 < fa + fb and _height(_peak(fa, fb), fa, fb) > float(level) - _BLUR:
+    elif fb < 0 < fa + fb and _height(max(_peak(fa, fb), -_EDGE), fa, fb) > float(level) - _BLUR:
         total += 2 * _BLUR  # a peak that float64 cannot tell from the level, or from 0
     return total + MARGIN
 
@@ -161,6 +159,10 @@ def _left(level: float, a: float, b: float) -> tuple[float, float]:
             low *= 2
         return -math.inf, _crossing(low, 0.0, level, a, b)
     peak = _peak(a, b)
+    if peak <= -_EDGE:  # h rises leftwards to there; what lies beyond is less than (a - b) phi(40) < MARGIN
+        if _height(-_EDGE, a, b) <= level:
+            return 0.0, 0.0
+        return -_EDGE, (0.0 if level == 0 else _crossing(-_EDGE, 0.0, level, a, b))
     if peak >= 0 or _height(peak, a, b) <= level:
         return 0.0, 0.0
     low = 2 * peak
