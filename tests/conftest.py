@@ -1,8 +1,30 @@
-"""Tests marked `browser` are left out, and loudly so, where there is no Chromium; in continuous integration never."""
+"""Tests marked `browser` are left out, and loudly so, where there is no Chromium; in continuous integration never.
+
+Certificates that tests make are verified again (`tests/reverified.py`).
+"""
+
+from collections.abc import Iterator
 
 import pytest
 
 from tests.chromium import HOW, find_chromium, must_have
+from tests.reverified import Made, failures, watched
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates() -> Iterator[list[Made]]:
+    made: list[Made] = []
+    with watched(made):
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _reverified(request: pytest.FixtureRequest, _certificates: list[Made]) -> Iterator[None]:
+    yield
+    made = list(_certificates)
+    _certificates.clear()
+    if request.node.get_closest_marker("not_reverified") is None and (found := failures(made)):
+        pytest.fail("certificates that do not follow from what they store:\n" + "\n".join(found), pytrace=False)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

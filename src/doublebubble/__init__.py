@@ -4,6 +4,7 @@ A tiny public surface; importing seeds nothing and sets nothing.
 """
 
 from doublebubble import bounds, geometry
+from doublebubble.audit.reverify import reverify
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
@@ -29,4 +30,5 @@ __all__ = [
     "geometry",
     "load_run",
     "open_run",
+    "reverify",
 ]

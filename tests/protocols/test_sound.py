@@ -83,6 +83,7 @@ def test_they_come_close_to_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     assert case.oracle.cohen_radius(case.x.numpy(), case.sigma) < 0.92 * distance
 
 
+@pytest.mark.not_reverified("the eta is planted, and the verifier sees it")
 def test_an_eta_of_another_centre_breaks_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above can fail: the cone at x1 used at a centre off the face claims too much."""
     case, centres = at_face(eta_at_x1=True)

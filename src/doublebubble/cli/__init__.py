@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from doublebubble.cli import data
+from doublebubble.cli.audit import audit
 from doublebubble.cli.certify import certify
 from doublebubble.cli.demo import demo
 from doublebubble.cli.picture import picture
@@ -38,6 +39,7 @@ app.command()(picture)
 app.command()(reproduce)
 app.command()(runs)
 app.command()(report)
+app.command()(audit)
 app.command()(export)
 app.command("import")(import_)
 app.command()(merge)

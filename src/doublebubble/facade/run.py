@@ -9,7 +9,9 @@ import pandas as pd
 
 from doublebubble.certificate import Certificate
 from doublebubble.errors import RunError
+from doublebubble.facade.auditing import inputs_of
 from doublebubble.facade.galleries import galleries_of
+from doublebubble.facade.sources import Data
 from doublebubble.report.facts import guarantees, level, mark, protocol_name
 from doublebubble.runs import statistics
 from doublebubble.runs.spec import RunSpec
@@ -18,6 +20,8 @@ from doublebubble.runs.tables import frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from doublebubble.audit.reverify import Verdict
 
 _RADII = (0.0, 0.25, 0.5, 1.0)
 
@@ -71,6 +75,15 @@ class Run(StoredRun):
         galleries, _ = galleries_of([self], data_dir)
         write_page([self], Path(path), galleries)
         return Path(path)
+
+    def reverify(self, data: Data | None = None, data_dir: Path | None = None) -> "list[Verdict]":
+        """A verdict for each record: whether its radius follows from what is stored, computed again in fifty digits.
+
+        `data` are the inputs of the run where they are not a data set that can be loaded by its name.
+        """
+        from doublebubble.audit.reverify import reverify_run
+
+        return reverify_run(self, inputs_of(self.spec, data, data_dir)[0])
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())

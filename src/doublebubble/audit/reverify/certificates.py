@@ -1,0 +1,163 @@
+"""One certificate: does everything that it says follow from what it stores?"""
+
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doublebubble.audit.reverify.balls import check_ball
+from doublebubble.audit.reverify.geometry import Box, Point, proved_square
+from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require, within
+from doublebubble.audit.reverify.published import check_published
+from doublebubble.certificate import Certificate, Status
+from doublebubble.types import ABSTAIN, Guarantee
+
+_AT_INPUT = "all draws at the input"
+_BALLS = {"cohen": 1, "dipole": 1, "first_order": 1, "single": 1, "boundary": 1, "double": 2}
+_STATISTICS = {"cohen": set[str](), "dipole": {"dipole"}, "first_order": {"first_order"}}
+_VOTES = {"binary", "multiclass"}
+_FLOOR = mp.mpf("0.000001")
+
+
+class Outcome(Enum):
+    """How a verification ended; the value is a word for tables."""
+
+    CONFIRMED = "confirmed"
+    PUBLISHED = "as published, no guarantee"
+    UNKNOWN = "cannot be confirmed"
+    REFUTED = "refuted"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one certificate: `sentence` says why, or what was shown."""
+
+    index: int
+    outcome: Outcome
+    sentence: str
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether all that the certificate claims follows from what it stores; one that claims nothing is."""
+        return self.outcome in (Outcome.CONFIRMED, Outcome.PUBLISHED)
+
+
+def reverify(
+    certificate: Certificate, x: NDArray[np.floating] | None = None, domain: tuple[float, float] | None = None
+) -> Verdict:
+    """Compute the certificate's radius again from what it stores, by code that shares nothing with what made it.
+
+    `x` is the input as it was fed to the model; plans with further centres, and gradients that the box blocks, need it.
+    `domain` is what the adversary is confined to. That the votes were cast as stored is taken on trust: only the model
+    could tell.
+    """
+    try:
+        point = None if x is None else _flat(x, certificate)
+        if certificate.protocol == "paper":
+            sentence = check_published(certificate, point, domain)
+            return Verdict(certificate.index, Outcome.PUBLISHED, sentence)
+        _check(certificate, point, None if domain is None else Box.of(domain))
+    except Unknown as why:
+        return Verdict(certificate.index, Outcome.UNKNOWN, str(why))
+    except Unconfirmed as why:
+        return Verdict(certificate.index, Outcome.REFUTED, str(why))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        damage = f"the evidence is not as it should be ({type(error).__name__}: {error})"
+        return Verdict(certificate.index, Outcome.REFUTED, damage)
+    shown = "claims nothing" if certificate.abstained else f"radius {certificate.radius:.6f} follows"
+    return Verdict(certificate.index, Outcome.CONFIRMED, shown)
+
+
+def _flat(x: NDArray[np.floating], certificate: Certificate) -> Point:
+    values = np.asarray(x, np.float64).reshape(-1)
+    require(values.size == prod(certificate.shape), "the input has another shape than the certificate")
+    return values
+
+
+def _check(made: Certificate, x: Point | None, box: Box | None) -> None:
+    """Every step of the proof of section 2."""
+    require(made.protocol == "sound", f"there is no protocol {made.protocol}")
+    require(made.guarantee is Guarantee.EXACT, f"protocol sound with guarantee {made.guarantee.value}")
+    require(exact(made.sigma, "sigma") > 0, "sigma is not above 0")
+    require(0 < exact(made.alpha, "alpha") < 1, "alpha is not between 0 and 1")
+    require(len(made.balls) > 0, "there is no ball")
+    _check_words(made)
+    within([ball.alpha for ball in made.balls], made.alpha, "the plan")
+    for ball in made.balls:
+        centre = x if ball.centre is None else ball.centre.reshape(-1)
+        check_ball(ball, made.sigma, centre, box)
+    _check_counts(made)
+    _check_radius(made, x, box)
+
+
+def _check_words(made: Certificate) -> None:
+    """Prediction, status, method, reason and radii agree with each other and with the balls."""
+    tops = {ball.evidence.get("top") for ball in made.balls}
+    require(len(tops) == 1, "the balls are for different classes")
+    certified = made.status is Status.CERTIFIED
+    require(certified == (made.radius > 0), f"status {made.status.name.lower()} with radius {made.radius}")
+    named = tops if certified else {ABSTAIN}
+    require(made.prediction in named, f"the prediction {made.prediction} is not the class of the balls")
+    empty = all(ball.radius == 0 for ball in made.balls)
+    fitting = Status.CERTIFIED if certified else Status.NOT_SEPARATED if empty else Status.NOT_COVERED
+    require(made.status is fitting, f"status {made.status.name.lower()} does not fit the balls")
+    require(made.radii.get(made.method) == made.radius, f"the radius is not that of the method {made.method}")
+    require(len(made.multipliers) == len(made.balls), "there are not as many multipliers as balls")
+    if made.method not in _BALLS:
+        raise Unknown(f"no verifier for method {made.method}")
+    only = made.balls[0]
+    plain = len(made.balls) == 1 and only.centre is None and only.statistic in _VOTES
+    require(plain == made.reason.startswith(_AT_INPUT), f"the reason {made.reason!r} does not fit the balls")
+    if plain:
+        return
+    require(len(made.balls) <= _BALLS[made.method], f"method {made.method} with {len(made.balls)} balls")
+    at_input = [ball.centre is None for ball in made.balls]
+    if made.method in _STATISTICS:
+        require(all(at_input) and only.statistic in _STATISTICS[made.method], f"the ball is not of {made.method}")
+    else:
+        allowed = {*_VOTES, "first_order"}
+        fits = not any(at_input) and all(ball.statistic in allowed for ball in made.balls)
+        require(fits, f"the balls are not of {made.method}")
+
+
+def _check_counts(made: Certificate) -> None:
+    """The select draws chose the class; draws at the input are the same wherever they are stored."""
+    selected = made.counts.get("select")
+    require(selected is not None, "the votes of the select draws are missing")
+    assert selected is not None
+    top = made.balls[0].evidence["top"]
+    require(int(selected[top]) == int(selected.max()), "the class is not the one that the select draws chose")
+    require(int(selected.sum()) == made.draws.get("select"), "the select draws are not as many as their votes")
+    require(
+        sum(ball.n for ball in made.balls) <= made.draws.get("certify", 0), "the balls have more draws than were made"
+    )
+    for ball in made.balls:
+        if ball.centre is None and ball.statistic != "dipole":
+            same = "input" in made.counts and np.array_equal(made.counts["input"], ball.counts)
+            require(same, "the votes at the input are stored twice and differ")
+
+
+def _check_radius(made: Certificate, x: Point | None, box: Box | None) -> None:
+    """(D1) and (D6) at the stored multipliers: the radius is proved, and is not far below what is proved."""
+    claimed = exact(made.radius, "the radius")
+    if all(ball.centre is None for ball in made.balls):
+        require(not made.whole_domain, "balls at the input alone with the whole domain claimed")
+        proved = mp.mpf(max(ball.radius for ball in made.balls))
+    else:
+        if x is None:
+            raise Unknown("the plan has further centres, and the input itself is not at hand")
+        require(box is not None or not made.whole_domain, "the whole of a domain without end is claimed")
+        centres = [x if ball.centre is None else ball.centre.reshape(-1) for ball in made.balls]
+        radii = [ball.radius for ball in made.balls]
+        square, farthest = proved_square(x, centres, radii, made.multipliers, box)
+        if made.method == "single":  # its claim does not use the box, so its multipliers are for free space
+            square = proved_square(x, centres, radii, made.multipliers, None)[0]
+        if made.whole_domain:
+            require(square > farthest, "the balls do not cover the whole domain")
+            square = farthest
+        proved = mp.sqrt(max(square, mp.mpf(0)))
+    require(claimed <= proved, f"the radius {made.radius:.6f} exceeds the {float(proved):.6f} that the balls prove")
+    near = claimed >= proved * (1 - _FLOOR) - 2 * _FLOOR
+    require(near, f"the balls prove {float(proved):.6f}, so the radius {made.radius:.6f} is not theirs")

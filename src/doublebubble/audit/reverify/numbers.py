@@ -1,0 +1,126 @@
+"""Fifty digits: the normal law, binomial tails and sums of parts of alpha, for checking certificates again.
+
+Written from docs/math.md; imports nothing of what it checks. Values carry an error near 1e-45, and every comparison
+that a claim rests on is made with a margin far above it.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+from scipy.stats import beta
+
+mp: Any = mpmath.MPContext()  # a context of our own: the global one belongs to the user
+mp.dps = 50
+MARGIN = mp.mpf(10) ** -35
+_NUDGES = (0.0, *(10.0**-k for k in range(14, 3, -1)))
+
+
+class Unconfirmed(Exception):
+    """A claim that does not follow from what is stored; the message is one sentence."""
+
+
+class Unknown(Unconfirmed):
+    """A claim that cannot be judged, because something it needs is not at hand."""
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Go on only if it holds."""
+    if not holds:
+        raise Unconfirmed(otherwise)
+
+
+def number(values: Mapping[str, Any], name: str) -> Any:
+    """A finite number of the evidence, exactly."""
+    if name not in values:
+        raise Unconfirmed(f"the evidence lacks {name}")
+    return exact(values[name], name)
+
+
+def exact(value: object, name: str) -> Any:
+    """A finite int or float, exactly."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or abs(value) > 1e300:
+        raise Unconfirmed(f"{name} is {value!r}, not a finite number")
+    return mp.mpf(value)
+
+
+def phi(x: Any) -> Any:
+    """The standard normal density."""
+    return mp.npdf(x)
+
+
+def cdf(x: Any) -> Any:
+    """The standard normal distribution function."""
+    return mp.ncdf(x)
+
+
+def between(a: Any, b: Any) -> Any:
+    """The normal mass of (a, b), from the tails that are small."""
+    return mp.ncdf(-a) - mp.ncdf(-b) if a > 0 else mp.ncdf(b) - mp.ncdf(a)
+
+
+def quantile(p: Any) -> Any:
+    """The inverse of `cdf`."""
+    if p <= 0 or p >= 1:
+        return mp.inf if p >= 1 else -mp.inf
+    return mp.sqrt(2) * mp.erfinv(2 * p - 1)
+
+
+def half_line_moment(p: Any) -> Any:
+    """I(p): the first moment of a half-line of mass p."""
+    return phi(quantile(p)) if 0 < p < 1 else mp.mpf(0)
+
+
+def upper_tail(k: int, n: int, p: Any) -> Any:
+    """P[X >= k] for X binomial (n, p), rounded up; exact summation, for k above np (else 1 is returned)."""
+    if k <= 0 or p >= 1:
+        return mp.mpf(1)
+    if p <= 0:
+        return mp.mpf(0)
+    if k <= n * p:
+        return mp.mpf(1)
+    log_choose = mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1)
+    term = mp.exp(log_choose + k * mp.log(p) + (n - k) * mp.log1p(-p))
+    odds, total = p / (1 - p), term
+    for j in range(k, n):
+        ratio = odds * (n - j) / (j + 1)
+        term *= ratio
+        total += term
+        if term < total * MARGIN:  # later ratios are smaller, so a geometric series bounds the rest
+            total += term * ratio / (1 - ratio)
+            break
+    return total * (1 + MARGIN)
+
+
+def is_lower_bound(p: Any, k: int, n: int, alpha: Any) -> bool:
+    """Whether p is at most Clopper and Pearson's lower bound (B1): k hits or more have probability at most alpha."""
+    return bool(p <= 0 or (p < 1 and upper_tail(k, n, p) <= alpha))
+
+
+def is_upper_bound(p: Any, k: int, n: int, alpha: Any) -> bool:
+    """Whether p is at least Clopper and Pearson's upper bound (B2)."""
+    return bool(p >= 1 or (p > 0 and upper_tail(n - k, n, 1 - p) <= alpha))
+
+
+def lower_bound(k: int, n: int, alpha: Any) -> Any:
+    """A lower bound (B1) near the best one: guessed in float64, then moved down until the exact tail proves it."""
+    if k == 0:
+        return mp.mpf(0)
+    guess = mp.mpf(float(beta.ppf(float(alpha), k, n - k + 1)))
+    for nudge in _NUDGES:
+        if is_lower_bound(guess * (1 - nudge), k, n, alpha):
+            return guess * (1 - nudge)
+    return mp.mpf(0)
+
+
+def within(parts: Sequence[object], whole: object, what: str) -> None:
+    """Parts of alpha are above 0 and sum to at most the whole, in exact arithmetic."""
+    for part in (*parts, whole):
+        exact(part, f"a part of alpha of {what}")
+    fractions = [Fraction(part) for part in parts if isinstance(part, int | float)]
+    require(all(part > 0 for part in fractions), f"{what}: a part of alpha is not above 0")
+    require(
+        sum(fractions) <= Fraction(whole) if isinstance(whole, int | float) else False,
+        f"{what}: its parts of alpha sum to {float(sum(fractions)):.6g}, more than its {whole}",
+    )

@@ -1,0 +1,57 @@
+"""All records of a run against its specification and against what they store."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doublebubble.audit.reverify.certificates import Outcome, Verdict, reverify
+from doublebubble.audit.reverify.numbers import Unconfirmed, require
+from doublebubble.certificate import Certificate
+from doublebubble.errors import RunError
+from doublebubble.registry import AUTO
+from doublebubble.runs.record import Record
+from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.store import StoredRun
+
+Inputs = Callable[[int], NDArray[np.floating]]
+
+
+def reverify_run(run: StoredRun, inputs: Inputs | None = None) -> list[Verdict]:
+    """A verdict for each record, by rising index; `inputs` gives an input by its index, as it was fed to the model."""
+    return [_verdict(run, record, inputs) for record in sorted(run.records, key=lambda record: record.index)]
+
+
+def _verdict(run: StoredRun, record: Record, inputs: Inputs | None) -> Verdict:
+    spec = run.spec
+    if not isinstance(spec, RunSpec):
+        return Verdict(record.index, Outcome.UNKNOWN, "the run was imported, without evidence")
+    if record.status == "failed":
+        empty = record.radius == 0 and not any(record.radii.values())
+        outcome = Outcome.CONFIRMED if empty else Outcome.REFUTED
+        return Verdict(
+            record.index, outcome, "claims nothing" if empty else "the input failed, yet a radius is claimed"
+        )
+    if record.centres_digest is None and any(ball.centre is not None or ball.vectors for ball in record.balls):
+        return Verdict(record.index, Outcome.UNKNOWN, "the centres or vectors of its plan were not stored")
+    try:
+        made = record.certificate(spec, run.centres(record))
+        _fits(record, made, spec)
+    except (Unconfirmed, RunError, IndexError, ValueError) as why:
+        return Verdict(record.index, Outcome.REFUTED, str(why))
+    needed = any(ball.centre is not None or ball.vectors for ball in made.balls)
+    return reverify(made, inputs(record.index) if inputs is not None and needed else None, spec.domain)
+
+
+def _fits(record: Record, made: Certificate, spec: RunSpec) -> None:
+    """The record is one that this specification can give."""
+    config = spec.config
+    require(record.protocol == config.protocol, f"protocol {record.protocol} in a run of {config.protocol}")
+    require(made.alpha <= config.alpha, f"alpha {made.alpha} in a run at {config.alpha}")
+    known = config.methods == (AUTO,) or made.method in config.methods
+    require(known, f"method {made.method} was not asked for")
+    asked = {made.method} if config.methods == (AUTO,) else set(config.methods)
+    require(set(made.radii) == asked, "the methods are not those that were asked for")
+    if config.protocol == "sound":
+        require(sum(ball.n for ball in made.balls) <= config.n, f"the balls have more draws than n = {config.n}")
+        require(made.draws.get("select") == config.n0, f"the select draws are not n0 = {config.n0}")

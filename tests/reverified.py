@@ -1,0 +1,61 @@
+"""Every certificate that a test makes is verified again when the test ends, by `audit.reverify`.
+
+For the sake of time the first few of a test are, and of those after them one for each kind. A test that plants errors,
+or brings a method of its own that has no verifier, is marked `not_reverified` with its reason.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from doublebubble.audit.reverify import Outcome, reverify
+from doublebubble.certificate import Certificate
+from doublebubble.protocols import paper, sound
+
+FIRST = 3
+Made = tuple[Certificate, Any, tuple[float, float] | None]
+
+
+@contextmanager
+def watched(made: list[Made]) -> Iterator[None]:
+    """While this lasts, every certificate lands in the list, with the input as it was fed and the domain."""
+
+    @functools.wraps(sound.certify_many)
+    def many(smoothed: Any, config: Any, inputs: Sequence[Any]) -> list[Certificate]:
+        found = certify_many(smoothed, config, inputs)
+        for one, given in zip(found, inputs, strict=True):
+            made.append((one, given.x.detach().cpu().double().numpy(), smoothed.domain))
+        return found
+
+    @functools.wraps(paper.certify)
+    def published(smoothed: Any, config: Any, given: Any) -> Certificate:
+        one = certify(smoothed, config, given)
+        made.append((one, given.x.detach().cpu().double().numpy(), smoothed.domain))
+        return one
+
+    certify_many: Callable[..., list[Certificate]] = sound.certify_many
+    certify: Callable[..., Certificate] = paper.certify
+    with mock.patch.object(sound, "certify_many", many), mock.patch.object(paper, "certify", published):
+        yield
+
+
+def chosen(made: Sequence[Made]) -> list[Made]:
+    """The first few, and one of each further kind."""
+    kinds: dict[object, Made] = {}
+    for one in made[FIRST:]:
+        certificate = one[0]
+        statistics = tuple((ball.statistic, bool(ball.vectors)) for ball in certificate.balls)
+        kinds.setdefault((certificate.protocol, certificate.method, certificate.status, statistics), one)
+    return [*made[:FIRST], *kinds.values()]
+
+
+def failures(made: Sequence[Made]) -> list[str]:
+    """What the verifier says of those that do not follow from what they store."""
+    verdicts = [(reverify(one, x, domain), one) for one, x, domain in chosen(made)]
+    return [
+        f"input {verdict.index}, {one.method}: {verdict.outcome.value}: {verdict.sentence}"
+        for verdict, one in verdicts
+        if verdict.outcome not in (Outcome.CONFIRMED, Outcome.PUBLISHED)
+    ]
