@@ -7,7 +7,14 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binomtest
 
-from doublebubble.bounds import GradientTest, HalfMoments, Votes, clopper_pearson, lead_gradient_bound, vote_weights
+from doublebubble.bounds import (
+    GradientTest,
+    HalfMoments,
+    VoteBounds,
+    clopper_pearson,
+    lead_gradient_bound,
+    vote_weights,
+)
 from doublebubble.bounds.profile import FunctionalTest, design_functional_test, functional_lower_bound, unit_prices
 from doublebubble.errors import InputError, SettingError
 from doublebubble.geometry.profile import Guess, Prices, bin_masses, checked_guess, default_edges
@@ -107,7 +114,7 @@ def test_gradient_off_the_line(shift: float) -> None:
     lead = (vote == 0).astype(float) - (vote == 1)
     off = (lead[:, None] * many).mean(axis=0)[1:]
     target = float(np.hypot(off[0] - shift, off[1]))
-    bounds = Votes(float(np.mean(vote != 0)), float(np.mean(vote == 1)))
+    bounds = VoteBounds(float(np.mean(vote != 0)), float(np.mean(vote == 1)))
     misses = 0
     for _ in range(times):
         z = rng.standard_normal((2, n, dim))

@@ -25,4 +25,4 @@ def inputs_of(spec: Spec, data: Data | None = None, data_dir: Path | None = None
         return None, f"the inputs are not at hand: {error}"
     if source.digest() != spec.data_digest:
         return None, f"the inputs are not at hand: this {spec.dataset} is not the one that the run was made with"
-    return lambda index: source.task(index).x.double().numpy(), ""
+    return lambda index: source.input(index).x.double().numpy(), ""
