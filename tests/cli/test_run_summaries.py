@@ -4,7 +4,6 @@ import io
 import json
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from doublebubble.cli.run_summaries import runs_json, show_runs
@@ -41,7 +40,7 @@ def test_programs_get_the_numbers_of_the_records(tmp_path: Path) -> None:
 
 def test_people_get_the_same_with_marks(tmp_path: Path) -> None:
     screen = io.StringIO()
-    console = Console(file=screen, width=160)
+    console = Console(file=screen, width=160, soft_wrap=True)
     show_runs(console, [made(tmp_path / "a")])
     assert "not guaranteed" not in screen.getvalue()
     show_runs(console, [stored_paper(tmp_path / "b"), stored_paper(tmp_path / "c")])
