@@ -8,6 +8,11 @@ from doublebubble import CertifyConfig, registry
 from doublebubble.errors import SettingError
 
 
+def made(**values: Any) -> CertifyConfig:
+    """Settings from what a file or a command gives."""
+    return CertifyConfig(**values)
+
+
 def test_alpha_is_that_of_the_protocol_unless_given() -> None:
     assert (CertifyConfig().alpha, CertifyConfig(protocol="paper").alpha) == (0.001, 0.05)
     assert CertifyConfig(protocol="paper", alpha=0.2).alpha == 0.2
@@ -15,11 +20,11 @@ def test_alpha_is_that_of_the_protocol_unless_given() -> None:
 
 def test_methods_are_names_in_any_form() -> None:
     assert CertifyConfig().methods == (registry.AUTO,)
-    assert CertifyConfig(methods="cohen, double").methods == ("cohen", "double")
+    assert made(methods="cohen, double").methods == ("cohen", "double")
     for protocol in ("sound", "paper"):
-        every = CertifyConfig(protocol=protocol, methods="all").methods
+        every = made(protocol=protocol, methods="all").methods
         assert every == registry.names(protocol)
-    assert CertifyConfig(protocol="paper", methods="auto").methods == registry.names("paper")
+    assert made(protocol="paper", methods="auto").methods == registry.names("paper")
     assert "first_order" not in registry.names("paper")
 
 
@@ -41,12 +46,12 @@ def test_methods_are_names_in_any_form() -> None:
 )
 def test_what_cannot_be_meant_is_one_sentence(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingError, match=message) as caught:
-        CertifyConfig(**changes)
+        made(**changes)
     assert "\n" not in str(caught.value)
 
 
 def test_settings_are_frozen_and_come_back_from_json() -> None:
-    config = CertifyConfig(n=7, methods=("double", "cohen"), paper={"iterations": 3})
+    config = made(n=7, methods=("double", "cohen"), paper={"iterations": 3})
     with pytest.raises(Exception, match="frozen"):
         config.n = 8
     assert CertifyConfig.model_validate_json(config.model_dump_json()) == config

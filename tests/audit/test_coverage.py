@@ -16,7 +16,8 @@ CASE = Case("half-space", HalfSpace([1.0, 0.0], -0.2), at([0.5, 0.4]), 0.5)
 
 def test_the_truth_of_a_half_space_is_its_margin() -> None:
     g, distance = CASE.truth
-    assert (g, distance) == (1, pytest.approx(0.3))
+    assert g == 1
+    assert distance == pytest.approx(0.3)
     assert replace(CASE, domain=(0.4, 1.0)).truth[1] == math.inf, "no point of the box has another class"
 
 

@@ -1,5 +1,6 @@
 """Progress of a certification: the numbers of the records so far, live on a terminal, plain lines elsewhere."""
 
+import importlib.util
 import io
 import time
 
@@ -68,6 +69,6 @@ def test_quiet_says_nothing() -> None:
 def test_a_notebook_without_widgets_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(file=io.StringIO(), force_jupyter=True)
     for there in (True, False):
-        monkeypatch.setattr(progress.importlib.util, "find_spec", lambda name, there=there: there or None)
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name, there=there: there or None)
         assert progress._in_notebook(console) is there
     assert not progress._in_notebook(Console(file=io.StringIO()))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from doublebubble.geometry.dual import Dual
 from doublebubble.geometry.inputs import Balls
@@ -37,8 +37,8 @@ def test_no_general_optimiser_does_better(seed: int, boxed: bool) -> None:
         other = minimize(
             lambda v: -value(dual, v),
             0.9 * start,
-            bounds=[(0, None)] * 3,
-            constraints={"type": "ineq", "fun": lambda v: 1 - 1e-5 - v.sum()},
+            bounds=Bounds(np.zeros(3), np.full(3, np.inf)),
+            constraints=LinearConstraint(np.ones((1, 3)), ub=1 - 1e-5),
             method="SLSQP",
         )
         feasible = np.maximum(other.x, 0)

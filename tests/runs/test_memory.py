@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from doublebubble.certificate import Certificate
 from doublebubble.runs.memory import IN_MEMORY, MemoryStore, open_store
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, read_run
@@ -14,7 +15,11 @@ from tests.runs.samples import certificate, spec
 @pytest.mark.parametrize("centres", [True, False])
 def test_memory_and_disk_hold_the_same(tmp_path: Path, centres: bool) -> None:
     made = spec(centres=centres)
-    outcomes = [certificate(2), certificate(0, centres=2), Record.failed(1, 0, "input 1: no")]
+    outcomes: list[Certificate | Record] = [
+        certificate(2),
+        certificate(0, centres=2),
+        Record.failed(1, 0, "input 1: no"),
+    ]
     with open_store(None, made) as memory, open_store(tmp_path / "run", made) as disk:
         for outcome in outcomes:
             assert memory.append(outcome) == disk.append(outcome)
