@@ -33,14 +33,14 @@ def test_no_general_optimiser_does_better(seed: int, boxed: bool) -> None:
     lam, _ = best_multipliers(dual)
     assert (lam >= 0).all()
     found = dual.value(lam)
+
+    def loss(v: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+        return -value(dual, v)
+
+    below_one = LinearConstraint(np.ones((1, 3)), ub=1 - 1e-5)
+    bounds = Bounds(np.zeros(3), np.full(3, np.inf))
     for start in np.random.default_rng(seed).dirichlet(np.ones(4), 6)[:, :3]:
-        other = minimize(
-            lambda v: -value(dual, v),
-            0.9 * start,
-            bounds=Bounds(np.zeros(3), np.full(3, np.inf)),
-            constraints=LinearConstraint(np.ones((1, 3)), ub=1 - 1e-5),
-            method="SLSQP",
-        )
+        other = minimize(loss, 0.9 * start, bounds=bounds, constraints=below_one, method="SLSQP")
         feasible = np.maximum(other.x, 0)
         if feasible.sum() < 1:
             assert found >= value(dual, feasible) - 1e-6
