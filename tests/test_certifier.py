@@ -217,4 +217,4 @@ def test_a_batch_is_no_input_and_spoils_nothing(shape: tuple[int, ...] | None) -
 def test_a_certifier_says_what_it_does() -> None:
     text = repr(db.Certifier(half_space(), db.CertifyConfig(n=123, alpha=0.01)))
     assert text.startswith("Certifier(")
-    assert "n=123, alpha=0.01, sound, cohen)" in text
+    assert "n=123, alpha=0.01, sound, auto)" in text
