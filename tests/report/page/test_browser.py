@@ -115,7 +115,8 @@ def test_the_methods_have_curves_of_their_own(shown: Shown, runs: list[StoredRun
         table = load_run(runs[number].path)
         lines = [trace for trace in drawn(page, "methods-chart") if not trace["name"].startswith("band")]
         reported = "largest, as published" if number in (2, 4) else "reported radius"
-        assert [trace["name"] for trace in lines] == [reported, *(registry.card(method).label for method in ("cohen", "double"))]
+        labels = [registry.card(method).label for method in ("cohen", "double")]
+        assert [trace["name"] for trace in lines] == [reported, *labels]
         for trace, column in zip(lines, ("radius", "radius_cohen", "radius_double"), strict=True):
             assert list(zip(trace["x"], trace["y"], strict=True)) == expected_curve(table, column)
         for radius in (0.0, 0.1, 0.25, 0.5):
