@@ -84,4 +84,5 @@ def large(path: Path, sigma: float, size: int = 10_000) -> StoredRun:
         one.model_copy(update={**same, "index": i, "radius": r[0], "radii": dict(zip(METHODS, r, strict=True))})
         for i, r in enumerate(lengths.tolist())
     )
-    return StoredRun(path, spec(f"0:{size}", size=size, sigma=sigma), records, torn=False)
+    config = CertifyConfig(n=1000, n0=10, methods=METHODS)
+    return StoredRun(path, spec(f"0:{size}", size=size, sigma=sigma, config=config), records, torn=False)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from scipy.stats import binomtest
 
-from doublebubble import load_run
+from doublebubble import load_run, registry
 from doublebubble.runs.store import StoredRun
 from tests.report.page.looking import Shown, opened, select_input, texts
 from tests.report.page.samples import NASTY, SIZE
@@ -115,7 +115,8 @@ def test_the_methods_have_curves_of_their_own(shown: Shown, runs: list[StoredRun
         table = load_run(runs[number].path)
         lines = [trace for trace in drawn(page, "methods-chart") if not trace["name"].startswith("band")]
         reported = "largest, as published" if number in (2, 4) else "reported radius"
-        assert [trace["name"] for trace in lines] == [reported, "cohen", "double"]
+        labels = [registry.card(method).label for method in ("cohen", "double")]
+        assert [trace["name"] for trace in lines] == [reported, *labels]
         for trace, column in zip(lines, ("radius", "radius_cohen", "radius_double"), strict=True):
             assert list(zip(trace["x"], trace["y"], strict=True)) == expected_curve(table, column)
         for radius in (0.0, 0.1, 0.25, 0.5):

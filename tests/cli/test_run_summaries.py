@@ -1,0 +1,58 @@
+"""What is said of runs: the numbers of the records, marked, and the same ones for programs."""
+
+import io
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from doublebubble.cli.run_summaries import runs_json, show_runs
+from doublebubble.runs.store import RunStore, StoredRun, read_run
+from doublebubble.types import ABSTAIN
+from tests.report.page.samples import stored_paper
+from tests.runs.samples import certificate, spec
+
+
+def made(path: Path, larger: float = 0.0) -> StoredRun:
+    """Four inputs: two correct with radii 0.25 and 0.75, one wrong, one abstained; `larger` is added to all radii."""
+    with RunStore(path, spec("0:4")) as store:
+        for index, (radius, prediction) in enumerate([(0.25, 1), (0.75, 1), (0.5, 2), (0.0, ABSTAIN)]):
+            store.append(certificate(index, radius + (larger if radius else 0.0), prediction, label=1))
+    return read_run(path)
+
+
+def test_programs_get_the_numbers_of_the_records(tmp_path: Path) -> None:
+    first, second = runs_json([made(tmp_path / "a"), made(tmp_path / "b", 0.125)])
+    summary = first["summary"]
+    assert isinstance(summary, dict)
+    assert (first["inputs"], first["done"], first["against_first"]) == (4, 4, None)
+    assert summary["average_radius"] == 0.25
+    assert (summary["abstained"], summary["failed"], summary["guarantees"]) == (1, 0, ["exact"])
+    for point in summary["certified_accuracy"]:
+        assert point["accuracy"] == sum(radius >= point["radius"] for radius in (0.25, 0.75)) / 4
+        assert point["low"] <= point["accuracy"] <= point["high"]
+    against = second["against_first"]
+    assert isinstance(against, dict)
+    assert (against["inputs"], against["larger"], against["smaller"]) == (4, 2, 0)
+    assert against["mean_difference"] == 0.0625
+    json.dumps([first, second], allow_nan=False)
+
+
+def test_people_get_the_same_with_marks(tmp_path: Path) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, width=160, soft_wrap=True)
+    show_runs(console, [made(tmp_path / "a")])
+    assert "not guaranteed" not in screen.getvalue()
+    show_runs(console, [stored_paper(tmp_path / "b"), stored_paper(tmp_path / "c")])
+    text = screen.getvalue()
+    assert "average certified radius 0.2500; abstained 1 of 4 (25.0%)" in text
+    assert "certified accuracy (not guaranteed)" in text
+    (against,) = [line for line in text.splitlines() if " against " in line]
+    assert against.endswith("(not guaranteed)")
+
+
+def test_a_run_without_records_has_no_numbers(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run", spec("0:4")):
+        pass
+    (told,) = runs_json([read_run(tmp_path / "run")])
+    assert (told["done"], told["summary"]) == (0, None)

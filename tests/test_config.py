@@ -1,0 +1,57 @@
+"""Settings: defaults by protocol, methods by name, and one sentence for what cannot be meant."""
+
+from typing import Any
+
+import pytest
+
+from doublebubble import CertifyConfig, registry
+from doublebubble.errors import SettingError
+
+
+def made(**values: Any) -> CertifyConfig:
+    """Settings from what a file or a command gives."""
+    return CertifyConfig(**values)
+
+
+def test_alpha_is_that_of_the_protocol_unless_given() -> None:
+    assert (CertifyConfig().alpha, CertifyConfig(protocol="paper").alpha) == (0.001, 0.05)
+    assert CertifyConfig(protocol="paper", alpha=0.2).alpha == 0.2
+
+
+def test_methods_are_names_in_any_form() -> None:
+    assert CertifyConfig().methods == (registry.AUTO,)
+    assert made(methods="cohen, double").methods == ("cohen", "double")
+    for protocol in ("sound", "paper"):
+        every = made(protocol=protocol, methods="all").methods
+        assert every == registry.names(protocol)
+    assert made(protocol="paper", methods="auto").methods == registry.names("paper")
+    assert "first_order" not in registry.names("paper")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n": 0}, "n: .*greater than or equal to 1, got 0"),
+        ({"alpha": 1.0}, "alpha: .*less than 1"),
+        ({"alpha": float("nan")}, "alpha"),
+        ({"methods": ("cohen", "cohen")}, "each method may be asked for once"),
+        ({"methods": ("cohen", "auto")}, "auto"),
+        ({"methods": ("nonsense",)}, "nonsense"),
+        ({"methods": ()}, "methods"),
+        ({"protocol": "paper", "methods": ("first_order",)}, "protocol paper knows the methods cohen"),
+        ({"protocol": "hopeful"}, "protocol"),
+        ({"sigma": 0.5}, "sigma: Extra inputs are not permitted"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_sentence(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=message) as caught:
+        made(**changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_are_frozen_and_come_back_from_json() -> None:
+    config = made(n=7, methods=("double", "cohen"), paper={"iterations": 3})
+    with pytest.raises(Exception, match="frozen"):
+        config.n = 8
+    assert CertifyConfig.model_validate_json(config.model_dump_json()) == config

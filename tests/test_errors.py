@@ -1,0 +1,25 @@
+"""Errors: one base for the command to print, and the kinds that Python code catches already."""
+
+import inspect
+
+import pytest
+
+from doublebubble import errors
+from doublebubble.errors import DoubleBubbleError, DoubleBubbleWarning, InputError, SettingError
+
+KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not issubclass(kind, Warning)])
+def test_every_error_is_one_of_ours_and_keeps_its_sentence(kind: type[Exception]) -> None:
+    with pytest.raises(DoubleBubbleError, match=r"^input 3: expected one$"):
+        raise kind("input 3: expected one")
+
+
+def test_settings_and_inputs_are_value_errors_and_the_others_are_not() -> None:
+    assert {kind for kind in KINDS if ValueError in kind.__mro__} == {SettingError, InputError}
+
+
+def test_a_warning_is_no_error() -> None:
+    assert issubclass(DoubleBubbleWarning, UserWarning)
+    assert not issubclass(DoubleBubbleWarning, DoubleBubbleError)
