@@ -103,8 +103,8 @@ class Trials:
     def worth(self, draws: int) -> float:
         """The usual gain from which on a search of so many draws pays: what they would add to the certify draws.
 
-        Forecast at the shares as they were seen: where all draws agree, more of them raise the ceiling. Times 3, because
-        a search is in vain for most inputs, and then its draws are lost.
+        Forecast at the shares as they were seen: where all draws agree, more of them raise the ceiling. Times 3,
+        because a search is in vain for most inputs, and then its draws are lost.
         """
         config, sigma = self.config, self.smoothed.sigma
         radii = [
