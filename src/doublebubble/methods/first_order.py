@@ -69,7 +69,7 @@ class FirstOrderStatistic:
         alone = rivals == [None]  # all others at once leave no rival to another test
         if not alone and (not rivals or None in rivals or self.top in rivals or len(set(rivals)) < len(rivals)):
             raise SettingError(
-                f"first order: expected distinct rivals of class {self.top}, or None alone, got {rivals}"
+                f"first order: expected distinct rivals of class {self.top} or None, got {rivals}"
             )
 
     def asks(self, request: Request) -> Request:
