@@ -19,6 +19,7 @@ from doublebubble.bounds import (
     lead_gradient_bound,
     votes_bound,
 )
+from doublebubble.errors import SettingError
 from doublebubble.geometry import Rival, cohen_radius, first_order_radius
 from doublebubble.methods.first_order import FirstOrderStatistic, Guess, Outset, RivalTest
 from doublebubble.search.forecast import expected_counts
@@ -120,6 +121,13 @@ def test_each_rival_pays_for_its_own_events() -> None:
     lower, upper = clopper_pearson(5000, 10_000, 0.0005, "lower"), clopper_pearson(600, 10_000, 0.0005, "upper")
     assert rest.radius == cohen_radius(lower, upper, 0.5)
     assert found.radius == min(bound.radius for bound in found.bounds)
+
+
+def test_tests_that_would_leave_a_rival_out_are_refused() -> None:
+    test = GradientTest(500, 500, 0.5, 20.0)
+    for rivals in ((), (None, 2), (1, 1), (0, 2)):
+        with pytest.raises(SettingError, match="distinct rivals"):
+            FirstOrderStatistic(0, 3, tuple(RivalTest(rival, test, 0.5) for rival in rivals))
 
 
 def test_all_others_at_once_need_no_further_bound() -> None:

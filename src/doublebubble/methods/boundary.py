@@ -14,6 +14,7 @@ from doublebubble.search.trials import Trials
 
 _USUAL_GAIN = 0.015  # slopes of 0.1 to 0.3 are blocked on images with black borders: r / sqrt(1 - s^2)
 _FACES = 0.1  # of the coordinates: fewer block next to nothing
+_LEAST_SEEN = 100  # draws of one look: fewer show nothing of a slope
 _LOOKS = 14  # two for bearings, two along the ascent, two verdicts of five
 
 
@@ -28,7 +29,9 @@ class Boundary(SmoothingMethod):
     published_balls = 2
 
     def promising(self, trials: Trials) -> bool:
-        """Whether enough of x lies at faces, and the slope that they usually block would pay for the search."""
+        """Whether looks can show a slope, enough of x lies at faces, and what they usually block would pay."""
+        if trials.per_look < _LEAST_SEEN:
+            return False
         faces = at_faces(trials.smoothed.domain, trials.x)
         usual = max(0.0, trials.at_input.radius) * _USUAL_GAIN
         return float((faces != 0).mean()) >= _FACES and usual > trials.worth(_LOOKS * trials.per_look)

@@ -24,6 +24,7 @@ from doublebubble.bounds import (
 )
 from doublebubble.bounds.gradient import expected_square
 from doublebubble.bounds.votes import class_interval, rest_bound
+from doublebubble.errors import SettingError
 from doublebubble.geometry import Rival, first_order_radius
 from doublebubble.method import SOUND, SmoothingMethod
 from doublebubble.methods.cohen import VotesStatistic, fall_back
@@ -62,6 +63,14 @@ class FirstOrderStatistic:
     num_classes: int
     tests: tuple[RivalTest, ...]
     name: str = "first_order"
+
+    def __post_init__(self) -> None:
+        rivals = [test.rival for test in self.tests]
+        alone = rivals == [None]  # all others at once leave no rival to another test
+        if not alone and (not rivals or None in rivals or self.top in rivals or len(set(rivals)) < len(rivals)):
+            raise SettingError(
+                f"first order: expected distinct rivals of class {self.top} or None, got {rivals}"
+            )
 
     def asks(self, request: Request) -> Request:
         """The request with the sums of noise that the tests need."""

@@ -25,15 +25,15 @@ class Outlook:
     weights: Floats
 
 
-def expected_counts(counts: Counts, top: int, n: int) -> Counts:
+def expected_counts(counts: Counts, top: int, n: int, against: int = 1) -> Counts:
     """The votes to expect of n draws where a few gave these counts.
 
     Shares are taken with one draw more than was made, for the strongest rival: no radius is promised by votes that were
     merely not seen. The class is rounded down, the others by largest remainder.
     """
-    shares = counts / (int(counts.sum()) + 1)
+    shares = counts / (int(counts.sum()) + against)
     rivals = list(others(len(counts), top))
-    shares[rivals[int(np.argmax(counts[rivals]))]] += 1 / (int(counts.sum()) + 1)
+    shares[rivals[int(np.argmax(counts[rivals]))]] += against / (int(counts.sum()) + against)
     whole = np.floor(n * shares + 1e-9).astype(np.int64)
     left = n - int(whole.sum())
     by_remainder = sorted(rivals, key=lambda k: (whole[k] - n * shares[k], k))
@@ -42,12 +42,12 @@ def expected_counts(counts: Counts, top: int, n: int) -> Counts:
     return whole
 
 
-def outlook(counts: Counts, top: int, n: int, alpha: float, sigma: float) -> Outlook:
+def outlook(counts: Counts, top: int, n: int, alpha: float, sigma: float, against: int = 1) -> Outlook:
     """What n draws at a point are expected to certify by votes, where a few gave these counts.
 
     Confidence bounds shift the value; their derivative is taken as that of the estimate.
     """
-    expected = expected_counts(counts, top, n)
+    expected = expected_counts(counts, top, n, against)
     rule = choose_rule(expected, top, alpha, sigma)
     radius = min(bound.radius for bound in votes_bound(expected, rule, alpha, sigma))
     return Outlook(rule, radius, _weights(counts, rule, sigma))
