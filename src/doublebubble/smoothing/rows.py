@@ -37,8 +37,9 @@ class Rows:
             )
         forward.require_evaluation_mode()
         self._compare(self._run(before), self._logits, "run twice in a row")
-        far, farther = 3 * sigma * noise[-1], 10 * sigma * noise[-2 % len(noise)]
-        company = [torch.zeros_like(x), x, x + far, x - far, x + farther, x - farther]
+        # One row copied many times says one class: with some far off, a vote of the batch is turned over.
+        far = [sigma * scale * noise[-number % len(noise)] for number, scale in enumerate((3, 10, 30), start=1)]
+        company = [torch.zeros_like(x), x, *(x + sign * move for move in far for sign in (1, -1))]
         for number, other in enumerate(company):
             others = forward.fed(other[None]).expand_as(self._known)
             self._beside(others, number, "beside other rows and in another place")
