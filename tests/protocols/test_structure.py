@@ -13,7 +13,7 @@ from doublebubble.audit.coverage import Case
 from doublebubble.protocols import sound
 from doublebubble.search.plan import Plan, Proposals
 from doublebubble.search.trials import Trials
-from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 from tests.protocols.cases import boxed_cases, corridor_case, free_cases
@@ -204,4 +204,4 @@ def test_a_plan_for_two_classes_is_refused(watch: Watch) -> None:
     mixed = replace(plan, balls=(plan.balls[0], replace(plan.balls[1], statistic=other)))
     config = db.CertifyConfig(n=N, n0=200, alpha=ALPHA)
     with pytest.raises(AssertionError, match="one class"):
-        sound.claim(mixed, sound.Input(1, case.x, None), {}, case.smoothed, config)
+        sound.claim(mixed, Input(1, case.x, None), {}, case.smoothed, config)

@@ -1,5 +1,6 @@
 """True certificates are confirmed, forged ones are not: every method, every field that a radius rests on."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import doublebubble as db
-from doublebubble.audit.reverify import Outcome, reverify
+from doublebubble.audit.reverify import Outcome, Verdict, reverify
 from doublebubble.certificate import Status
 from doublebubble.types import Guarantee
 from tests.audit.reverify.made import Sample, samples
@@ -16,9 +17,13 @@ NAMES = ("binary", "counts", "joint", "first_order", "first_order, all others", 
 every = pytest.mark.parametrize("name", NAMES)
 
 
-def refuted(verdict: db.audit.reverify.Verdict, words: str = "") -> bool:
+def refuted(verdict: Verdict, words: str = "") -> bool:
     assert words in verdict.sentence
     return verdict.outcome is Outcome.REFUTED and not verdict.confirmed
+
+
+def changed(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda rule: {**rule, **fields}
 
 
 @every
@@ -56,7 +61,7 @@ def test_enlarged_parts_of_alpha_are_refuted(name: str) -> None:
     first = sample.certificate.balls[0].evidence["rules"][0]
     for part in range(len(first["alphas"])):
         more = [alpha * (1.01 if part == number else 1) for number, alpha in enumerate(first["alphas"])]
-        assert refuted(sample.with_rule(lambda rule, more=more: {**rule, "alphas": more}), "parts of alpha sum to")
+        assert refuted(sample.with_rule(changed(alphas=more)), "parts of alpha sum to")
     assert refuted(sample.verdict(alpha=0.99 * sample.certificate.alpha), "the plan: its parts of alpha")
     none = [0.0, *first["alphas"][1:]]
     assert refuted(sample.with_rule(lambda rule: {**rule, "alphas": none}), "not above 0")
@@ -215,7 +220,7 @@ def test_what_is_not_known_is_not_confirmed() -> None:
     """A statistic, rule or method without a verifier, and an input that is not at hand."""
     sample = samples()["binary"]
 
-    def outcome(verdict: Any, words: str) -> Outcome:
+    def outcome(verdict: Verdict, words: str) -> Outcome:
         assert words in verdict.sentence
         assert not verdict.confirmed
         return verdict.outcome
@@ -239,9 +244,7 @@ def test_damaged_evidence_is_refuted_without_a_traceback(name: str) -> None:
         assert not sample.with_ball(evidence=damage).confirmed
     for number in evidence["rules"][0]["numbers"]:
         for value in (float("nan"), float("inf"), "1", None, True):
-            found = sample.with_rule(
-                lambda rule, number=number, value=value: {**rule, "numbers": {**rule["numbers"], number: value}}
-            )
+            found = sample.with_rule(changed(numbers={**evidence["rules"][0]["numbers"], number: value}))
             assert not found.confirmed
 
 

@@ -89,7 +89,8 @@ def test_settings_that_the_records_do_not_fit(honest: Path, tmp_path: Path) -> N
     def with_config(**changes: Any) -> Callable[[RunSpec], RunSpec]:
         return lambda spec: spec.model_copy(update={"config": spec.config.model_copy(update=changes)})
 
-    for number, change in enumerate(({"alpha": 1e-5}, {"n": 500}, {"n0": 7}, {"methods": ("single",)})):
+    changes: tuple[dict[str, Any], ...] = ({"alpha": 1e-5}, {"n": 500}, {"n0": 7}, {"methods": ("single",)})
+    for number, change in enumerate(changes):
         found = forged(honest, tmp_path / f"{number}", lambda one: one, with_config(**change))
         assert found == [Outcome.REFUTED] * 4
 
