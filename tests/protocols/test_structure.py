@@ -110,12 +110,14 @@ def test_each_centre_has_draws_of_its_own(watch: Watch, case: Case) -> None:
 
 
 @cases
-@pytest.mark.parametrize("method", ["auto", *registry.names("sound")])
+@pytest.mark.parametrize("method", ["auto", "all", *registry.names("sound")])
 def test_the_plan_is_fixed_before_the_certify_draws(watch: Watch, case: Case, method: str) -> None:
-    made = [certified(case, (method,))]
+    methods = registry.names("sound") if method == "all" else (method,)
+    made = [certified(case, methods)]
     for seed in (11, 12):
         watch.certify_seed = seed
-        made.append(certified(case, (method,)))
+        made.append(certified(case, methods))
+    assert [one.method for one in made] == [found.chosen for found in watch.proposals]
     first, *others = made
     for other in others:
         assert (other.method, other.reason) == (first.method, first.reason)
