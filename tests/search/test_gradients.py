@@ -156,7 +156,10 @@ def test_the_cost_is_what_the_model_was_run(estimator: Estimator, known: bool, n
     oracle, x = linear()
     meter = Meter(oracle).eval()
     rows = np.eye(4)[:number]
-    found = slopes(smooth(meter, 4, batch_size=50), estimator, x, 200, stream(), rows if known else lambda counts: rows)
+    smoothed = smooth(meter, 4, batch_size=50)
+    smoothed.counts(x, 1, seed=0, index=0, stage="audit")  # so that the model's rows are tried out
+    meter.forwards = 0
+    found = slopes(smoothed, estimator, x, 200, stream(), rows if known else lambda counts: rows)
     assert found.cost == Cost(200, meter.forwards + 2 * meter.backwards)
     assert found.gradients.shape == (number, 6)
     assert Cost(1, 2) + Cost(3, 4) == Cost(4, 6)

@@ -9,7 +9,7 @@ from scipy import stats
 import doublebubble as db
 from doublebubble.errors import InputError, SettingError
 from doublebubble.smoothing import SmoothedClassifier
-from tests.smoothing.subjects import SHAPE, Recorder, image, small_net, smoothed
+from tests.smoothing.subjects import SHAPE, Recorder, image, looked_at, small_net, smoothed
 
 
 def test_unconfined_takes_centres_outside_the_domain_and_leaves_the_original_alone() -> None:
@@ -59,7 +59,7 @@ def test_predict_names_the_clear_winner_and_abstains_at_a_tie() -> None:
 
 def test_predict_does_not_reuse_the_certify_draws() -> None:
     recorder = Recorder().eval()
-    classifier = SmoothedClassifier(recorder, 0.5, 2, batch_size=50)
+    classifier = looked_at(SmoothedClassifier(recorder, 0.5, 2, batch_size=50), recorder)
     classifier.predict(image(), 50, seed=0, index=0)
     classifier.counts(image(), 50, seed=0, index=0)
     assert not torch.equal(recorder.seen[0], recorder.seen[1])

@@ -53,6 +53,16 @@ class Forward:
                 self._buffers[key] = Buffers(noise, self.program.layout(torch.zeros_like(noise)))
         return self._buffers[key]
 
+    @property
+    def rounding(self) -> float:
+        """The largest difference of logits, as a part of their size, that rounding explains: half of its digits."""
+        dtype = self._dtype if self.program.precision == "float32" else getattr(torch, self.program.precision)
+        return math.sqrt(torch.finfo(dtype).eps)
+
+    def fed(self, batch: Tensor) -> Tensor:
+        """A batch in the dtype that the model takes."""
+        return batch.to(self._dtype)
+
     def logits(self, batch: Tensor, rows: int, indices: Sequence[int]) -> Tensor:
         """The logits of a full micro-batch of which the first `rows` are real and belong to the inputs `indices`."""
         if batch.dtype != self._dtype or not any(batch is own.inputs for own in self._buffers.values()):

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from doublebubble.smoothing.forward import Buffers, Forward, some_rows
-from doublebubble.streams import NormalDraws, Stream
+from doublebubble.smoothing.rows import Rows, require_room_for_noise
+from doublebubble.streams import NormalDraws
 from doublebubble.tally import Accumulator, Request, Tally
 
 
@@ -20,56 +21,48 @@ class VoteCounter:
     def __init__(self, forward: Forward, sigma: float) -> None:
         self._forward = forward
         self._sigma = sigma
-        self._interchangeable: dict[tuple[tuple[int, ...], torch.dtype], bool] = {}
+        self._rows: dict[tuple[tuple[int, ...], torch.dtype], Rows] = {}
 
     def tallies(self, requests: Sequence[Request], centres: Sequence[Tensor]) -> list[Tally]:
         """The outcomes of many requests at their checked centres, each as if asked for alone.
 
-        Requests that do not fill a micro-batch share one when the program's rows do not influence each other, which is
-        tried out once for each shape; otherwise each is run by itself.
+        Requests that do not fill a micro-batch share one when the program's rows do not influence each other to the
+        last bit; otherwise each is run by itself. Rows that influence each other by more than rounding are an error.
         """
         forward = self._forward
         sinks = [Accumulator(request, forward.num_classes, forward.device, forward.batch_size) for request in requests]
         groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
         for number, x in enumerate(centres):
+            require_room_for_noise(x, self._sigma, requests[number].stream.index)
             groups.setdefault((tuple(x.shape), x.dtype), []).append(number)
         with torch.inference_mode():
             for members in groups.values():
                 first = centres[members[0]]
-                batch = _MicroBatch(self._forward, self._sigma, self._forward.buffers(first))
-                share = len(members) > 1 and self._rows_interchangeable(first)
+                rows = self._checked_rows(first, requests[members[0]].stream.index)
+                batch = _MicroBatch(self._forward, self._sigma, self._forward.buffers(first), rows)
                 for number in members:
                     batch.draw(sinks[number], centres[number])
-                    if not share:
+                    if not rows.interchangeable:
                         batch.flush()
                 batch.flush()
         return [sink.result() for sink in sinks]
 
-    def _rows_interchangeable(self, x: Tensor) -> bool:
-        """Whether this program gives an input the same logits, to the bit, in every row and beside any neighbours."""
+    def _checked_rows(self, x: Tensor, index: int) -> Rows:
+        """What is known of the program's rows at inputs shaped as x; tried out the first time."""
         key = (tuple(x.shape), x.dtype)
-        if key not in self._interchangeable:
-            rows, noise = self._forward.batch_size, self._forward.buffers(x).noise
-            NormalDraws(Stream(0, 0, "audit", "rows"), x).fill(noise)
-            batch = x + self._sigma * noise
-            alone = self._forward.logits(batch, rows, [0]).clone()
-            same = True
-            for kept, replaced in ((slice(0, None, 2), slice(1, None, 2)), (slice(1, None, 2), slice(0, None, 2))):
-                company = batch.clone()
-                company[replaced] = x
-                beside = self._forward.logits(company.flip(0), rows, [0]).flip(0)
-                same = same and bool(torch.equal(alone[kept], beside[kept]))
-            self._interchangeable[key] = same
-        return self._interchangeable[key]
+        if key not in self._rows:
+            self._rows[key] = Rows(self._forward, self._sigma, x, index)
+        return self._rows[key]
 
 
 class _MicroBatch:
     """One micro-batch being filled with the draws of one or more requests, and run when it is full."""
 
-    def __init__(self, forward: Forward, sigma: float, buffers: Buffers) -> None:
+    def __init__(self, forward: Forward, sigma: float, buffers: Buffers, rows: Rows) -> None:
         self._forward = forward
         self._sigma = sigma
         self._buffers = buffers
+        self._rows = rows
         self._filled = 0
         self._segments: list[tuple[Accumulator, int, int, int]] = []  # sink, first row, rows, number of the first draw
 
@@ -108,7 +101,9 @@ class _MicroBatch:
         if self._filled < self._forward.batch_size:
             self._buffers.inputs[self._filled :] = 0
         indices = [sink.request.stream.index for sink, *_ in self._segments]
-        votes = self._forward.logits(self._buffers.inputs, self._filled, indices).argmax(1)
+        logits = self._forward.logits(self._buffers.inputs, self._filled, indices)
+        self._rows.count(self._buffers.inputs, self._filled, logits)
+        votes = logits.argmax(1)
         for sink, row, rows, first in self._segments:
             mine = some_rows(votes, row, rows)
             if sink.request.antithetic:

@@ -38,6 +38,8 @@ def check_ball(ball: Ball, sigma: float, centre: Point | None, box: Box | None) 
         if rule["rule"] not in {name for names in _RULES.values() for name in names}:
             raise Unknown(f"no verifier for rule {rule['rule']}")
         require(rule["rule"] in _RULES[ball.statistic], f"statistic {ball.statistic} has a rule {rule['rule']}")
+        for name in rule["numbers"]:
+            number(rule["numbers"], name)
         within(rule["alphas"], ball.alpha, f"rule {rule['rule']}")
     covered = _covered(rules, top, len(counts))
     shifted = set()

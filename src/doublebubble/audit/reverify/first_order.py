@@ -226,6 +226,8 @@ def lead_at(t: Any, p: Any, q: Any, gamma: Any) -> Any:
     t = mp.mpf(t)
     if p <= 0 or p >= 1 or q <= 0 or q >= 1 or t <= 0:
         return quantile(p) - quantile(q) - 2 * t
+    if t > _EDGE:  # no draws that anybody can make prove as much
+        return mp.mpf(-1)
     if gamma >= half_line_moment(p) + half_line_moment(q):  # half-lines: (S3)
         return cdf(quantile(p) - t) + cdf(-quantile(q) - t) - 1
     mu, k_a, k_b = (mp.mpf(value) for value in _prices(float(t), float(1 - p), float(q), float(gamma)))

@@ -1,0 +1,260 @@
+"""True certificates are confirmed, forged ones are not: every method, every field that a radius rests on."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doublebubble as db
+from doublebubble.audit.reverify import Outcome, Verdict, reverify
+from doublebubble.certificate import Status
+from doublebubble.types import Guarantee
+from tests.audit.reverify.made import Sample, samples
+
+NAMES = ("binary", "counts", "joint", "first_order", "first_order, all others", "eta", "dipole", "boundary", "double")
+every = pytest.mark.parametrize("name", NAMES)
+
+
+def refuted(verdict: Verdict, words: str = "") -> bool:
+    assert words in verdict.sentence
+    return verdict.outcome is Outcome.REFUTED and not verdict.confirmed
+
+
+def changed(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda rule: {**rule, **fields}
+
+
+@every
+def test_a_true_certificate_is_confirmed(name: str) -> None:
+    sample = samples()[name]
+    assert sample.certificate.radius > 0
+    verdict = sample.verdict()
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.sentence
+
+
+@every
+@pytest.mark.parametrize("factor", [1.003, 100.0])
+def test_a_larger_radius_is_refuted(name: str, factor: float) -> None:
+    sample = samples()[name]
+    radius = factor * sample.certificate.radius
+    radii = {sample.certificate.method: radius}
+    assert refuted(sample.verdict(radius=radius, radii=radii), "exceeds the")
+    ball = sample.certificate.balls[0]
+    assert refuted(sample.with_ball(radius=factor * ball.radius), "exceeds that of its rule")
+    rules = [{**rule, "radius": factor * rule["radius"]} for rule in ball.evidence["rules"]]
+    balls = (replace(ball, radius=factor * ball.radius, evidence={**ball.evidence, "rules": rules}),)
+    forged = {"radius": radius, "radii": radii, "balls": balls + sample.certificate.balls[1:]}
+    assert refuted(sample.verdict(**forged), "do not prove the radius")
+
+
+@every
+@pytest.mark.parametrize("sigma", [5.0, 0.6, 0.1])
+def test_another_sigma_is_refuted(name: str, sigma: float) -> None:
+    assert refuted(samples()[name].verdict(sigma=sigma))
+
+
+@every
+def test_enlarged_parts_of_alpha_are_refuted(name: str) -> None:
+    sample = samples()[name]
+    first = sample.certificate.balls[0].evidence["rules"][0]
+    for part in range(len(first["alphas"])):
+        more = [alpha * (1.01 if part == number else 1) for number, alpha in enumerate(first["alphas"])]
+        assert refuted(sample.with_rule(changed(alphas=more)), "parts of alpha sum to")
+    assert refuted(sample.verdict(alpha=0.99 * sample.certificate.alpha), "the plan: its parts of alpha")
+    none = [0.0, *first["alphas"][1:]]
+    assert refuted(sample.with_rule(lambda rule: {**rule, "alphas": none}), "not above 0")
+    assert refuted(sample.with_rule(lambda rule: {**rule, "alphas": first["alphas"][:-1]}), "parts of alpha")
+
+
+@every
+def test_balls_share_alpha(name: str) -> None:
+    """Were each ball of a pair to spend all of alpha, its own rules would still add up."""
+    sample = samples()[name]
+    balls = tuple(replace(ball, alpha=sample.certificate.alpha) for ball in sample.certificate.balls)
+    assert refuted(sample.verdict(balls=balls)) == (len(balls) > 1)
+
+
+@pytest.mark.parametrize("name", ["counts", "joint", "first_order"])
+def test_a_rule_that_is_dropped_or_doubled_is_refuted(name: str) -> None:
+    sample = samples()[name]
+    evidence = sample.certificate.balls[0].evidence
+    for number in range(len(evidence["rules"])):
+        rules = [rule for other, rule in enumerate(evidence["rules"]) if other != number]
+        assert refuted(sample.with_ball(evidence={**evidence, "rules": rules}))
+    assert refuted(sample.with_ball(evidence={**evidence, "rules": evidence["rules"] * 2}))
+
+
+@pytest.mark.parametrize("name", ["joint", "first_order"])
+def test_a_rule_for_another_rival_is_refuted(name: str) -> None:
+    sample = samples()[name]
+    top = sample.certificate.prediction
+    assert refuted(sample.with_rule(lambda rule: {**rule, "rivals": [top]}), "no rival")
+    assert refuted(sample.with_rule(lambda rule: {**rule, "rivals": []}))
+    fewest = int(np.argmin(sample.certificate.balls[0].counts))
+    assert refuted(sample.with_rule(lambda rule: {**rule, "rivals": [fewest]}))
+
+
+@every
+def test_shifted_counts_are_refuted(name: str) -> None:
+    """Twenty votes for the class less, or more: the radius is no longer that of the votes."""
+    sample = samples()[name]
+    ball, top = sample.certificate.balls[0], sample.certificate.prediction
+    rival = int(np.argmax(np.where(np.arange(len(ball.counts)) == top, -1, ball.counts)))
+    for moved in (-20, 20):
+        votes = ball.counts.copy()
+        votes[top] += moved
+        votes[rival] -= moved
+        balls = (replace(ball, counts=votes), *sample.certificate.balls[1:])
+        same = ball.centre is None and ball.statistic != "dipole"
+        counts = {**sample.certificate.counts, **({"input": votes} if same else {})}
+        verdict = sample.verdict(balls=balls, counts=counts)
+        # With more votes the stored numbers are lower bounds still, where they are not computed again from the votes.
+        assert verdict.outcome is Outcome.REFUTED or (moved > 0 and ball.statistic != "dipole")
+    votes = ball.counts.copy()
+    votes[top] += 1
+    assert refuted(sample.with_ball(counts=votes), "the votes sum to")
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "factor"),
+    [
+        ("binary", "lower_a", 1.001),
+        ("counts", "lower_a", 1.001),
+        ("counts", "q", 0.99),
+        ("joint", "k_a", 1.5),
+        ("joint", "k_b", 0.5),
+        ("joint", "stake", 2.0),
+        ("joint", "stake", 1e3),
+        ("first_order", "lower_a", 1.001),
+        ("first_order", "q", 0.99),
+        ("first_order", "gamma", 0.99),
+        ("first_order", "dot", 3.0),
+        ("first_order", "norm1", 2.0),
+        ("first_order", "n1", 2.0),
+        ("first_order", "offset", 5.0),
+        ("first_order, all others", "q", 0.99),
+        ("first_order, all others", "gamma", 0.9),
+        ("eta", "shift", 0.9),
+        ("eta", "gamma", 0.99),
+        ("eta", "norm1", 2.0),
+    ],
+)
+def test_changed_numbers_are_refuted(name: str, number: str, factor: float) -> None:
+    def change(rule: dict[str, Any]) -> dict[str, Any]:
+        return {**rule, "numbers": {**rule["numbers"], number: factor * rule["numbers"][number]}}
+
+    assert refuted(samples()[name].with_rule(change))
+
+
+def test_changed_pairs_are_refuted() -> None:
+    sample = samples()["dipole"]
+    evidence, top = sample.certificate.balls[0].evidence, str(sample.certificate.prediction)
+    both, one, never = evidence["pairs"][top]
+    for forged in ([both + 10, one - 20, never + 10], [both + 10, one, never], [both, one + 1, never - 1]):
+        assert refuted(sample.with_ball(evidence={**evidence, "pairs": {**evidence["pairs"], top: forged}}))
+    assert refuted(sample.with_ball(evidence={k: v for k, v in evidence.items() if k != "pairs"}), "lacks pairs")
+
+
+@pytest.mark.parametrize("name", ["boundary", "double"])
+def test_changed_multipliers_and_centres_are_refuted(name: str) -> None:
+    sample = samples()[name]
+    for factor in (0.5, 0.98):
+        assert refuted(sample.verdict(multipliers=tuple(factor * m for m in sample.certificate.multipliers)), "exceeds")
+    assert refuted(sample.verdict(multipliers=(-1.0,) * len(sample.certificate.balls)), "below 0")
+    assert refuted(sample.verdict(multipliers=()), "multipliers")
+    assert refuted(sample.verdict(whole_domain=True))
+    centre = sample.certificate.balls[0].centre
+    assert centre is not None
+    assert refuted(sample.with_ball(centre=centre + 0.05))
+    moved = replace(sample, x=np.clip(sample.x + 0.05, 0, 1))
+    assert refuted(moved.verdict())
+
+
+def test_eta_must_be_zero_off_the_faces_and_point_inwards() -> None:
+    sample = samples()["eta"]
+    eta = sample.certificate.balls[0].vectors["eta/others"]
+    assert refuted(sample.with_ball(vectors={"eta/others": -eta}), "points out of the domain")
+    assert refuted(sample.with_ball(vectors={"eta/others": 1.01 * eta}), "longer than the shift")
+    assert refuted(sample.with_ball(vectors={}), "lacks the vector")
+    assert refuted(sample.with_ball(vectors={"eta/others": eta, "eta/1": eta}), "no rule uses")
+    inside = replace(sample, x=np.full_like(sample.x, 0.1))
+    assert refuted(inside.verdict(), "not zero away from the faces")
+    assert refuted(replace(sample, domain=None).verdict(), "free space")
+
+    def unshifted(rule: dict[str, Any]) -> dict[str, Any]:
+        return {**rule, "numbers": {k: v for k, v in rule["numbers"].items() if k != "shift"}}
+
+    assert refuted(sample.with_rule(unshifted))
+
+
+@every
+def test_words_that_do_not_fit_are_refuted(name: str) -> None:
+    sample = samples()[name]
+    made = sample.certificate
+    other = (made.prediction + 1) % len(made.balls[0].counts)
+    assert refuted(sample.verdict(prediction=other), "prediction")
+    assert refuted(sample.verdict(prediction=db.ABSTAIN), "prediction")
+    assert refuted(sample.verdict(status=Status.NOT_SEPARATED), "status")
+    assert refuted(sample.verdict(radius=0.0, radii={made.method: 0.0}), "status")
+    assert refuted(sample.verdict(guarantee=Guarantee.NONE), "guarantee")
+    assert refuted(sample.verdict(protocol="other"), "protocol")
+    assert refuted(sample.verdict(protocol="paper"))
+    assert refuted(sample.verdict(radii={made.method: 2 * made.radius}), "method")
+    wrong = "gradient" if made.reason.startswith("all draws at the input") else "all draws at the input: no gain"
+    assert refuted(sample.verdict(reason=wrong), "reason")
+    tops = [{**ball.evidence, "top": other} for ball in made.balls]
+    balls = tuple(replace(ball, evidence=top) for ball, top in zip(made.balls, tops, strict=True))
+    assert refuted(sample.verdict(balls=balls, prediction=other))
+    assert refuted(sample.with_ball(statistic="binary" if made.balls[0].statistic != "binary" else "dipole"))
+
+
+def test_each_ball_is_for_the_one_class() -> None:
+    sample = samples()["double"]
+    evidence = {**sample.certificate.balls[1].evidence, "top": 1 - sample.certificate.prediction}
+    assert refuted(sample.with_ball(1, evidence=evidence), "different classes")
+
+
+def test_what_is_not_known_is_not_confirmed() -> None:
+    """A statistic, rule or method without a verifier, and an input that is not at hand."""
+    sample = samples()["binary"]
+
+    def outcome(verdict: Verdict, words: str) -> Outcome:
+        assert words in verdict.sentence
+        assert not verdict.confirmed
+        return verdict.outcome
+
+    assert outcome(sample.with_ball(statistic="profile"), "reason") is Outcome.REFUTED
+    double = samples()["double"]
+    assert (
+        outcome(double.with_rule(lambda r: {**r, "rule": "profile"}), "no verifier for rule profile") is Outcome.UNKNOWN
+    )
+    assert outcome(sample.verdict(method="toy", radii={"toy": sample.certificate.radius}), "toy") is Outcome.UNKNOWN
+    for name in ("eta", "boundary", "double"):
+        one = samples()[name]
+        assert outcome(reverify(one.certificate, None, one.domain), "not at hand") is Outcome.UNKNOWN
+
+
+@every
+def test_damaged_evidence_is_refuted_without_a_traceback(name: str) -> None:
+    sample = samples()[name]
+    evidence = sample.certificate.balls[0].evidence
+    for damage in ({}, {"top": 0}, {**evidence, "rules": []}, {**evidence, "rules": [{}]}, {**evidence, "top": "1"}):
+        assert not sample.with_ball(evidence=damage).confirmed
+    for number in evidence["rules"][0]["numbers"]:
+        for value in (float("nan"), float("inf"), "1", None, True):
+            found = sample.with_rule(changed(numbers={**evidence["rules"][0]["numbers"], number: value}))
+            assert not found.confirmed
+
+
+def test_an_abstention_claims_nothing() -> None:
+    from tests.protocols.cases import tied_cases
+
+    case = tied_cases()[0]
+    made = db.Certifier(case.smoothed, db.CertifyConfig(n=500, n0=50, methods=("cohen",))).certify(case.x, index=0)
+    assert made.abstained
+    sample = Sample(made, case.x.double().numpy(), None)
+    assert sample.verdict().outcome is Outcome.CONFIRMED
+    assert refuted(sample.verdict(radius=0.1, radii={"cohen": 0.1}))
+    assert refuted(sample.verdict(status=Status.NOT_COVERED), "does not fit")

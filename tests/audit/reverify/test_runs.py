@@ -1,0 +1,152 @@
+"""Whole runs: confirmed as they were written, refuted when forged with every hash and checksum made anew."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import doublebubble as db
+from doublebubble.audit.reverify import Outcome, reverify_run
+from doublebubble.data import load_dataset
+from doublebubble.runs.record import Record
+from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.store import RunStore, read_run
+from tests.cli.calling import call
+from tests.engines.centroids import make
+
+INDICES = "0:4"
+_DATA = load_dataset("digits", "test")
+X, Y = _DATA.inputs(slice(0, 40)), _DATA.labels[:40]
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("honest") / "run"
+    settings: dict[str, Any] = {"n": 1000, "n0": 100, "methods": "all", "quiet": True}
+    db.certify(make(), "digits", 0.5, indices=INDICES, out=path, **settings)
+    return path
+
+
+def forged(
+    honest: Path, out: Path, record: Callable[[Record], Record], spec: Callable[[RunSpec], RunSpec] = lambda spec: spec
+) -> list[Outcome]:
+    """The outcomes of a copy in which records or the specification were changed, and nothing else gives it away."""
+    run = db.open_run(honest)
+    assert isinstance(run.spec, RunSpec)
+    with RunStore(out, spec(run.spec)) as store:
+        for one in run.records:
+            changed = record(one)
+            if one.centres_digest is None:
+                store.append(changed)
+            else:
+                store.append_copy(changed, run)
+    return [verdict.outcome for verdict in db.open_run(out).reverify()]
+
+
+def test_an_honest_run_is_confirmed(honest: Path, tmp_path: Path) -> None:
+    assert forged(honest, tmp_path / "copy", lambda one: one) == [Outcome.CONFIRMED] * 4
+
+
+def test_sigma_of_the_specification(honest: Path, tmp_path: Path) -> None:
+    found = forged(honest, tmp_path / "f", lambda one: one, lambda spec: spec.model_copy(update={"sigma": 5.0}))
+    assert found == [Outcome.REFUTED] * 4
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"radius": 100.0},
+        {"prediction": 3},
+        {"alpha": 0.5},
+        {"alpha": 0.0001},
+        {"protocol": "paper"},
+        {"method": "toy"},
+        {"multipliers": (0.3,)},
+        {"draws": {"select": 99, "certify": 1000}},
+        {"draws": {"select": 100, "certify": 10}},
+        {"counts": {}},
+        {"balls": ()},
+        {"whole_domain": True},
+    ],
+    ids=str,
+)
+def test_a_changed_record_is_not_confirmed(honest: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
+    def change(one: Record) -> Record:
+        radii = dict.fromkeys(one.radii, changes["radius"]) if "radius" in changes else one.radii
+        label = {"prediction": (one.prediction + 1) % 10} if "prediction" in changes else {}
+        return one.model_copy(update={"radii": radii, **changes, **label})
+
+    at_input = [record.balls[0].centre is None for record in read_run(honest).records]
+    for outcome, plain in zip(forged(honest, tmp_path / "f", change), at_input, strict=True):
+        assert outcome is Outcome.REFUTED or (plain and "multipliers" in changes)  # one ball at the input needs none
+
+
+def test_settings_that_the_records_do_not_fit(honest: Path, tmp_path: Path) -> None:
+    def with_config(**changes: Any) -> Callable[[RunSpec], RunSpec]:
+        return lambda spec: spec.model_copy(update={"config": spec.config.model_copy(update=changes)})
+
+    changes: tuple[dict[str, Any], ...] = ({"alpha": 1e-5}, {"n": 500}, {"n0": 7}, {"methods": ("single",)})
+    for number, change in enumerate(changes):
+        found = forged(honest, tmp_path / f"{number}", lambda one: one, with_config(**change))
+        assert found == [Outcome.REFUTED] * 4
+
+
+def test_other_inputs_do_not_stand_for_those_of_the_run(tmp_path: Path) -> None:
+    run = db.certify(
+        make(), (X, Y), 0.5, indices="0:3", n=1000, n0=100, out=tmp_path / "r", quiet=True, methods="boundary"
+    )
+    assert all(verdict.confirmed for verdict in run.reverify((X, Y)))
+    needs = [any(ball.centre is not None or ball.vectors for ball in record.balls) for record in run.records]
+    for data in (None, (X.flip(0), Y.flip(0))):
+        found = [verdict.outcome for verdict in run.reverify(data)]
+        assert found == [Outcome.UNKNOWN if need else Outcome.CONFIRMED for need in needs]
+
+
+def test_failed_imported_and_unstored(honest: Path, tmp_path: Path) -> None:
+    run = db.open_run(honest)
+    failed = replace(run, records=(Record.failed(0, None, "no"),))
+    assert [v.outcome for v in reverify_run(failed)] == [Outcome.CONFIRMED]
+    lying = replace(run, records=(Record.failed(0, None, "no").model_copy(update={"radii": {"cohen": 1.0}}),))
+    assert [v.outcome for v in reverify_run(lying)] == [Outcome.REFUTED]
+
+
+def test_the_paper_is_computed_again_and_carries_no_guarantee(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    run = db.certify(
+        make(),
+        (X, Y),
+        0.5,
+        indices="0:2",
+        n=300,
+        n0=50,
+        protocol="paper",
+        out=tmp_path / "paper",
+        quiet=True,
+        methods="all",
+    )
+    found = run.reverify((X, Y))
+    assert [verdict.outcome for verdict in found] == [Outcome.PUBLISHED] * 2, found
+    assert all("no guarantee" in verdict.sentence for verdict in found)
+
+
+def test_the_command(honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "audit", str(honest))
+    assert code == 0
+    assert "4 of 4 records confirmed" in out
+    code, out, _ = call(capsys, "audit", str(honest), "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert told["confirmed"] is True
+    assert [one["index"] for one in told["records"]] == [0, 1, 2, 3]
+    forged(honest, tmp_path / "f", lambda one: one.model_copy(update={"radius": 9.0}) if one.index == 2 else one)
+    code, out, _ = call(capsys, "audit", str(tmp_path / "f"))
+    assert code == 1
+    assert "3 of 4 records confirmed" in out
+    assert "input 2: refuted: the radius is not that of the method" in out
+    code, out, _ = call(capsys, "audit", str(tmp_path / "f"), "--json")
+    assert code == 1
+    assert json.loads(out)["confirmed"] is False
