@@ -68,9 +68,7 @@ class FirstOrderStatistic:
         rivals = [test.rival for test in self.tests]
         alone = rivals == [None]  # all others at once leave no rival to another test
         if not alone and (not rivals or None in rivals or self.top in rivals or len(set(rivals)) < len(rivals)):
-            raise SettingError(
-                f"first order: expected distinct rivals of class {self.top} or None, got {rivals}"
-            )
+            raise SettingError(f"first order: expected distinct rivals of class {self.top} or None, got {rivals}")
 
     def asks(self, request: Request) -> Request:
         """The request with the sums of noise that the tests need."""
