@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from doublebubble.audit.reverify import Outcome, reverify
+from doublebubble.audit.reverify import Confirmation, reverify
 from doublebubble.certificate import Certificate
 from doublebubble.protocols import paper, sound
 
@@ -57,5 +57,5 @@ def failures(made: Sequence[Made]) -> list[str]:
     return [
         f"input {verdict.index}, {one.method}: {verdict.outcome.value}: {verdict.sentence}"
         for verdict, one in verdicts
-        if verdict.outcome not in (Outcome.CONFIRMED, Outcome.PUBLISHED)
+        if verdict.outcome not in (Confirmation.CONFIRMED, Confirmation.PUBLISHED)
     ]

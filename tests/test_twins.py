@@ -5,6 +5,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TOGETHER = {
     "audit/oracles": "audit/test_oracles.py",
+    "audit/reverify": "audit/reverify/test_certificates.py",
+    "cli/audit.py": "audit/reverify/test_runs.py",
+    "facade/auditing.py": "audit/reverify/test_runs.py",
     "reproduce/certified_accuracy.py": "reproduce/test_experiments.py",
     "reproduce/curves.py": "reproduce/test_experiments.py",
     "reproduce/improvement_by_radius.py": "reproduce/test_experiments.py",
@@ -15,7 +18,7 @@ TOGETHER = {
     "reproduce/timing.py": "reproduce/test_experiments.py",
     "reproduce/winners.py": "reproduce/test_experiments.py",
 }
-"""Modules, or folders of them, that one file tests against one truth: all oracles, all experiments."""
+"""Modules, or folders of them, that one file tests against one truth: all oracles, the verifier, all experiments."""
 
 
 def without_twin(source: Path, tests: Path) -> list[str]:

@@ -8,6 +8,7 @@ other file. May import only types and errors.
 import importlib
 import pkgutil
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Protocol as Interface
 from typing import TypeVar
 
@@ -87,6 +88,12 @@ def cards(protocol: Protocol | None = None) -> tuple[MethodCard, ...]:
 def names(protocol: Protocol | None = None) -> tuple[Method, ...]:
     """The names of all methods, or of those that a protocol knows, the simplest first."""
     return tuple(card.name for card in cards(protocol))
+
+
+def listed() -> tuple[Method, ...]:
+    """The names of the package's own methods and of those registered so far, without importing any: for help texts."""
+    own = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent / "methods")]))
+    return tuple(sorted({*own, *_METHODS}))
 
 
 def card(name: Method) -> MethodCard:

@@ -103,7 +103,7 @@ def test_cohen_at_equal_total_draws_costs_what_the_search_costs_too() -> None:
     spent = np.mean([sum(record.forward_equivalents.values()) for record in run.records])
     n = equal_draws(run, taken)
     assert n > 200
-    equal = db.certify(make(), DATA, indices=taken, **{**SETTINGS, "n": n})
+    equal = db.certify(make(), DATA, indices=taken, methods="cohen", **{**SETTINGS, "n": n})
     assert all(spent <= sum(record.draws.values()) < spent + 1 for record in equal.records)
     text = table(run, taken, equal)
     assert "over equal" in text

@@ -89,7 +89,7 @@ def _record(
     gains["first_order"] = cohen * (1 + 0.02 * max(-0.2, rng.normal(1, 1)))
     wrong = paper and selected != label
     radii = {method: 0.0 if wrong else round(gains[method], 6) for method in methods}
-    chosen = max(radii, key=lambda method: radii[method]) if paper else methods[-1]
+    chosen = max(radii, key=lambda method: radii[method]) if paper else "dipole" if "dipole" in radii else methods[-1]
     radius = radii[chosen]
     status: RecordStatus = "wrong_class" if wrong else ("certified" if radius > 0 else "not_separated")
     return Record(

@@ -123,7 +123,7 @@ def test_no_two_lines_of_a_panel_differ_in_colour_alone(found: dict[str, Results
 
 def test_gains_over_sigma_and_over_the_first_step(lab: InventedLaboratory, found: dict[str, Results]) -> None:
     paper, sound = found["improvement-by-sigma"].figures[0].panels[0]
-    assert [line.label for line in sound.lines][-3:] == ["first order", "dipole", "reported, full"]
+    assert [line.label for line in sound.lines][-3:] == ["dipole", "first order", "reported, full"]
     for panel, protocol in ((paper, "paper"), (sound, "sound")):
         for line in panel.lines:
             method, _, gradient = line.label.replace("first order", "first_order").partition(", ")

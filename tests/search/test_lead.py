@@ -13,7 +13,7 @@ ROW = (0.0, 1.0)
 
 def seen(dot: float, n1: int) -> Tally:
     """Half means with this inner product."""
-    sums = np.zeros((2, 1, 1))
+    sums = np.zeros((2, 1, 3072))
     sums[0, 0, 0], sums[1, 0, 0] = n1 * abs(dot) ** 0.5, n1 * np.sign(dot) * abs(dot) ** 0.5
     return Tally(np.array([n1, n1]), 2 * n1, (n1, n1), sums, None, moments=(ROW,))
 
@@ -22,10 +22,10 @@ def test_the_guess_follows_the_draws_once_there_are_enough() -> None:
     votes = VoteBounds(0.4, 0.3)
     top = largest_lead_gradient(votes)
     many, few = (Probe(1, votes, GradientTest(n1, n1, 1.0, 1.0), ROW) for n1 in (50_000, 50))
-    assert many.guess(seen(0.25, 50_000), 3072) == pytest.approx(0.5, rel=0.05)
-    assert few.guess(seen(40.0, 50), 3072) == pytest.approx(top, rel=0.3)
-    assert few.guess(seen(0.0, 50), 3072) == pytest.approx(0.8 * top, rel=0.05)
-    assert many.guess(seen(-1.0, 50_000), 3072) > 0
+    assert many.guess(seen(0.25, 50_000), votes) == pytest.approx(0.5, rel=0.05)
+    assert few.guess(seen(40.0, 50), votes) == pytest.approx(top, rel=0.3)
+    assert few.guess(seen(0.0, 50), votes) == pytest.approx(0.8 * top, rel=0.05)
+    assert many.guess(seen(-1.0, 50_000), votes) > 0
 
 
 def test_a_probe_asks_for_the_lead_over_one_class_or_over_all_others() -> None:

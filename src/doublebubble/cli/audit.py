@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from doublebubble.audit.reverify import Outcome
+    from doublebubble.audit.reverify import Confirmation
 
 
 def audit(
@@ -53,13 +53,13 @@ def audit(
         raise typer.Exit(1)
 
 
-def _show(console: Console, found: "Sequence[tuple[str, Outcome]]") -> None:
+def _show(console: Console, found: "Sequence[tuple[str, Confirmation]]") -> None:
     """How many records of each method ended how."""
     from rich.table import Table
 
-    from doublebubble.audit.reverify import Outcome
+    from doublebubble.audit.reverify import Confirmation
 
-    seen = [outcome for outcome in Outcome if any(ended is outcome for _, ended in found)]
+    seen = [outcome for outcome in Confirmation if any(ended is outcome for _, ended in found)]
     table = Table("method", *(outcome.value for outcome in seen))
     for method in sorted({method for method, _ in found}):
         table.add_row(method, *(str(found.count((method, outcome))) for outcome in seen))

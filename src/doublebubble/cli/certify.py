@@ -32,7 +32,7 @@ again resumes it, and the records are those of an uninterrupted run.
 Example: [bold]doublebubble certify --model digits-0.5 --dataset digits --sigma 0.5 --indices 0:5 --out run[/bold]
 """
 
-METHODS_HELP = f"auto: the best, chosen per input; all: each of them; or some of {', '.join(registry.names())}."
+METHODS_HELP = f"auto: the best, chosen per input; all: each of them; or some of {', '.join(registry.listed())}."
 _LEVEL = "How surely"
 _ENGINE = "Where it runs"
 

@@ -238,7 +238,7 @@ def statistic_at(trials: Trials, centre: Tensor, tally: Tally, balls: int) -> tu
     plain: tuple[Statistic, float] = VotesStatistic(ahead.rule), ahead.radius
     stand = outset(trials, tally.counts, balls)
     asked = [probe for probe in judging_probes(trials) if tally.counts[trials.top] > 0]
-    guesses = _guesses(trials, centre, tally, asked)
+    guesses = _guesses(trials, centre, tally, asked, tally.counts)
     if None not in guesses:
         return plain
     found = stand.design(guesses)
@@ -250,11 +250,14 @@ def judging_probes(trials: Trials) -> list[Probe]:
     return outset(trials, trials.selected).probes(trials.per_verdict)
 
 
-def _guesses(trials: Trials, centre: Tensor, tally: Tally, probes: Sequence[Probe]) -> dict[int | None, Guess]:
+def _guesses(
+    trials: Trials, centre: Tensor, tally: Tally, probes: Sequence[Probe], counts: Counts
+) -> dict[int | None, Guess]:
+    """Guesses from the half means of some draws at a centre, and from the votes seen there."""
     faces = at_faces(trials.smoothed.domain, centre)
     found: dict[int | None, Guess] = {}
     for asked in probes:
-        gamma = asked.guess(tally, trials.x.numel())
+        gamma = asked.guess(tally, vote_shares(counts, trials.top, asked.rival))
         eta = blocked_part(faces, [-mean for mean in tally.half_means(asked.weights)], gamma) if faces.any() else None
         found[asked.rival] = Guess(gamma, eta)
     return found
@@ -287,7 +290,7 @@ class FirstOrder(SmoothingMethod):
             return fall_back(trials, self.name, "too few draws to halve, or none for the class")
         rows = tuple(asked.weights for asked in probes)
         (tally,) = trials.votes([trials.x], "lead", rows, probes[0].test.n1)
-        guesses = _guesses(trials, trials.x, tally, probes)
+        guesses = _guesses(trials, trials.x, tally, probes, trials.selected)
         guesses |= self._seen_by_autograd(trials, guesses)
         found = stand.design(guesses)
         if not found.radius > trials.at_input.radius:

@@ -42,14 +42,15 @@ class Probe:
         """The gradient that networks usually show where the votes are like this."""
         return USUAL_GRADIENT * largest_lead_gradient(self.votes)
 
-    def guess(self, tally: Tally, dim: int) -> float:
-        """The gradient norm that the draws suggest, drawn towards the usual one.
+    def guess(self, tally: Tally, votes: VoteBounds) -> float:
+        """The gradient norm that the draws suggest, drawn towards the usual one where the votes are like this.
 
         The fewer the draws, the less their half means count.
         """
         one, two = tally.half_means(self.weights)
-        top, usual = largest_lead_gradient(self.votes), self.usual**2
-        noise = expected_square(self.test.offset, self.test.n1, dim, self.votes, 0.0)
+        top, dim = largest_lead_gradient(votes), len(one)
+        usual = (USUAL_GRADIENT * top) ** 2
+        noise = expected_square(self.test.offset, self.test.n1, dim, votes, 0.0)
         variance = noise * noise * self.test.n1 / (dim * self.test.n2) + 4 * usual * noise / dim
         prior = (0.4 * usual) ** 2
         square = (usual * variance + float(one @ two) * prior) / (variance + prior)

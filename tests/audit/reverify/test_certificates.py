@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doublebubble as db
-from doublebubble.audit.reverify import Outcome, Verdict, reverify
+from doublebubble.audit.reverify import Confirmation, Verdict, reverify
 from doublebubble.certificate import Status
 from doublebubble.types import Guarantee
 from tests.audit.reverify.made import Sample, samples
@@ -19,7 +19,7 @@ every = pytest.mark.parametrize("name", NAMES)
 
 def refuted(verdict: Verdict, words: str = "") -> bool:
     assert words in verdict.sentence
-    return verdict.outcome is Outcome.REFUTED and not verdict.confirmed
+    return verdict.outcome is Confirmation.REFUTED and not verdict.confirmed
 
 
 def changed(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -31,7 +31,7 @@ def test_a_true_certificate_is_confirmed(name: str) -> None:
     sample = samples()[name]
     assert sample.certificate.radius > 0
     verdict = sample.verdict()
-    assert verdict.outcome is Outcome.CONFIRMED, verdict.sentence
+    assert verdict.outcome is Confirmation.CONFIRMED, verdict.sentence
 
 
 @every
@@ -111,7 +111,7 @@ def test_shifted_counts_are_refuted(name: str) -> None:
         counts = {**sample.certificate.counts, **({"input": votes} if same else {})}
         verdict = sample.verdict(balls=balls, counts=counts)
         # With more votes the stored numbers are lower bounds still, where they are not computed again from the votes.
-        assert verdict.outcome is Outcome.REFUTED or (moved > 0 and ball.statistic != "dipole")
+        assert verdict.outcome is Confirmation.REFUTED or (moved > 0 and ball.statistic != "dipole")
     votes = ball.counts.copy()
     votes[top] += 1
     assert refuted(sample.with_ball(counts=votes), "the votes sum to")
@@ -220,20 +220,23 @@ def test_what_is_not_known_is_not_confirmed() -> None:
     """A statistic, rule or method without a verifier, and an input that is not at hand."""
     sample = samples()["binary"]
 
-    def outcome(verdict: Verdict, words: str) -> Outcome:
+    def outcome(verdict: Verdict, words: str) -> Confirmation:
         assert words in verdict.sentence
         assert not verdict.confirmed
         return verdict.outcome
 
-    assert outcome(sample.with_ball(statistic="profile"), "reason") is Outcome.REFUTED
+    assert outcome(sample.with_ball(statistic="profile"), "reason") is Confirmation.REFUTED
     double = samples()["double"]
     assert (
-        outcome(double.with_rule(lambda r: {**r, "rule": "profile"}), "no verifier for rule profile") is Outcome.UNKNOWN
+        outcome(double.with_rule(lambda r: {**r, "rule": "profile"}), "no verifier for rule profile")
+        is Confirmation.UNKNOWN
     )
-    assert outcome(sample.verdict(method="toy", radii={"toy": sample.certificate.radius}), "toy") is Outcome.UNKNOWN
+    assert (
+        outcome(sample.verdict(method="toy", radii={"toy": sample.certificate.radius}), "toy") is Confirmation.UNKNOWN
+    )
     for name in ("eta", "boundary", "double"):
         one = samples()[name]
-        assert outcome(reverify(one.certificate, None, one.domain), "not at hand") is Outcome.UNKNOWN
+        assert outcome(reverify(one.certificate, None, one.domain), "not at hand") is Confirmation.UNKNOWN
 
 
 @every
@@ -255,6 +258,6 @@ def test_an_abstention_claims_nothing() -> None:
     made = db.Certifier(case.smoothed, db.CertifyConfig(n=500, n0=50, methods=("cohen",))).certify(case.x, index=0)
     assert made.abstained
     sample = Sample(made, case.x.double().numpy(), None)
-    assert sample.verdict().outcome is Outcome.CONFIRMED
+    assert sample.verdict().outcome is Confirmation.CONFIRMED
     assert refuted(sample.verdict(radius=0.1, radii={"cohen": 0.1}))
     assert refuted(sample.verdict(status=Status.NOT_COVERED), "does not fit")

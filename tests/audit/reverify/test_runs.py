@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import doublebubble as db
-from doublebubble.audit.reverify import Outcome, reverify_run
+from doublebubble.audit.reverify import Confirmation, reverify_run
 from doublebubble.data import load_dataset
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import RunSpec
@@ -33,7 +33,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def forged(
     honest: Path, out: Path, record: Callable[[Record], Record], spec: Callable[[RunSpec], RunSpec] = lambda spec: spec
-) -> list[Outcome]:
+) -> list[Confirmation]:
     """The outcomes of a copy in which records or the specification were changed, and nothing else gives it away."""
     run = db.open_run(honest)
     assert isinstance(run.spec, RunSpec)
@@ -48,12 +48,12 @@ def forged(
 
 
 def test_an_honest_run_is_confirmed(honest: Path, tmp_path: Path) -> None:
-    assert forged(honest, tmp_path / "copy", lambda one: one) == [Outcome.CONFIRMED] * 4
+    assert forged(honest, tmp_path / "copy", lambda one: one) == [Confirmation.CONFIRMED] * 4
 
 
 def test_sigma_of_the_specification(honest: Path, tmp_path: Path) -> None:
     found = forged(honest, tmp_path / "f", lambda one: one, lambda spec: spec.model_copy(update={"sigma": 5.0}))
-    assert found == [Outcome.REFUTED] * 4
+    assert found == [Confirmation.REFUTED] * 4
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ def test_a_changed_record_is_not_confirmed(honest: Path, tmp_path: Path, changes
 
     at_input = [record.balls[0].centre is None for record in read_run(honest).records]
     for outcome, plain in zip(forged(honest, tmp_path / "f", change), at_input, strict=True):
-        assert outcome is Outcome.REFUTED or (plain and "multipliers" in changes)  # one ball at the input needs none
+        assert outcome is Confirmation.REFUTED or (
+            plain and "multipliers" in changes
+        )  # one ball at the input needs none
 
 
 def test_settings_that_the_records_do_not_fit(honest: Path, tmp_path: Path) -> None:
@@ -92,7 +94,7 @@ def test_settings_that_the_records_do_not_fit(honest: Path, tmp_path: Path) -> N
     changes: tuple[dict[str, Any], ...] = ({"alpha": 1e-5}, {"n": 500}, {"n0": 7}, {"methods": ("single",)})
     for number, change in enumerate(changes):
         found = forged(honest, tmp_path / f"{number}", lambda one: one, with_config(**change))
-        assert found == [Outcome.REFUTED] * 4
+        assert found == [Confirmation.REFUTED] * 4
 
 
 def test_other_inputs_do_not_stand_for_those_of_the_run(tmp_path: Path) -> None:
@@ -103,15 +105,15 @@ def test_other_inputs_do_not_stand_for_those_of_the_run(tmp_path: Path) -> None:
     needs = [any(ball.centre is not None or ball.vectors for ball in record.balls) for record in run.records]
     for data in (None, (X.flip(0), Y.flip(0))):
         found = [verdict.outcome for verdict in run.reverify(data)]
-        assert found == [Outcome.UNKNOWN if need else Outcome.CONFIRMED for need in needs]
+        assert found == [Confirmation.UNKNOWN if need else Confirmation.CONFIRMED for need in needs]
 
 
 def test_failed_imported_and_unstored(honest: Path, tmp_path: Path) -> None:
     run = db.open_run(honest)
     failed = replace(run, records=(Record.failed(0, None, "no"),))
-    assert [v.outcome for v in reverify_run(failed)] == [Outcome.CONFIRMED]
+    assert [v.outcome for v in reverify_run(failed)] == [Confirmation.CONFIRMED]
     lying = replace(run, records=(Record.failed(0, None, "no").model_copy(update={"radii": {"cohen": 1.0}}),))
-    assert [v.outcome for v in reverify_run(lying)] == [Outcome.REFUTED]
+    assert [v.outcome for v in reverify_run(lying)] == [Confirmation.REFUTED]
 
 
 def test_the_paper_is_computed_again_and_carries_no_guarantee(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ def test_the_paper_is_computed_again_and_carries_no_guarantee(tmp_path: Path) ->
         methods="all",
     )
     found = run.reverify((X, Y))
-    assert [verdict.outcome for verdict in found] == [Outcome.PUBLISHED] * 2, found
+    assert [verdict.outcome for verdict in found] == [Confirmation.PUBLISHED] * 2, found
     assert all("no guarantee" in verdict.sentence for verdict in found)
 
 

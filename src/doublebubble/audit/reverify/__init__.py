@@ -3,7 +3,7 @@
 Written from docs/math.md in fifty digits. May not import bounds, geometry, search, methods or protocols.
 """
 
-from doublebubble.audit.reverify.certificates import Outcome, Verdict, reverify
+from doublebubble.audit.reverify.certificates import Confirmation, Verdict, reverify
 from doublebubble.audit.reverify.runs import Inputs, reverify_run
 
-__all__ = ["Inputs", "Outcome", "Verdict", "reverify", "reverify_run"]
+__all__ = ["Confirmation", "Inputs", "Verdict", "reverify", "reverify_run"]

@@ -21,7 +21,7 @@ _VOTES = {"binary", "multiclass"}
 _FLOOR = mp.mpf("0.000001")
 
 
-class Outcome(Enum):
+class Confirmation(Enum):
     """How a verification ended; the value is a word for tables."""
 
     CONFIRMED = "confirmed"
@@ -35,13 +35,13 @@ class Verdict:
     """What became of one certificate: `sentence` says why, or what was shown."""
 
     index: int
-    outcome: Outcome
+    outcome: Confirmation
     sentence: str
 
     @property
     def confirmed(self) -> bool:
         """Whether all that the certificate claims follows from what it stores; one that claims nothing is."""
-        return self.outcome in (Outcome.CONFIRMED, Outcome.PUBLISHED)
+        return self.outcome in (Confirmation.CONFIRMED, Confirmation.PUBLISHED)
 
 
 def reverify(
@@ -57,17 +57,17 @@ def reverify(
         point = None if x is None else _flat(x, certificate)
         if certificate.protocol == "paper":
             sentence = check_published(certificate, point, domain)
-            return Verdict(certificate.index, Outcome.PUBLISHED, sentence)
+            return Verdict(certificate.index, Confirmation.PUBLISHED, sentence)
         _check(certificate, point, None if domain is None else Box.of(domain))
     except Unknown as why:
-        return Verdict(certificate.index, Outcome.UNKNOWN, str(why))
+        return Verdict(certificate.index, Confirmation.UNKNOWN, str(why))
     except Unconfirmed as why:
-        return Verdict(certificate.index, Outcome.REFUTED, str(why))
+        return Verdict(certificate.index, Confirmation.REFUTED, str(why))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         damage = f"the evidence is not as it should be ({type(error).__name__}: {error})"
-        return Verdict(certificate.index, Outcome.REFUTED, damage)
+        return Verdict(certificate.index, Confirmation.REFUTED, damage)
     shown = "claims nothing" if certificate.abstained else f"radius {certificate.radius:.6f} follows"
-    return Verdict(certificate.index, Outcome.CONFIRMED, shown)
+    return Verdict(certificate.index, Confirmation.CONFIRMED, shown)
 
 
 def _flat(x: NDArray[np.floating], certificate: Certificate) -> Point:

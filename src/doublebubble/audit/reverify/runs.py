@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from doublebubble.audit.reverify.certificates import Outcome, Verdict, reverify
+from doublebubble.audit.reverify.certificates import Confirmation, Verdict, reverify
 from doublebubble.audit.reverify.numbers import Unconfirmed, require
 from doublebubble.certificate import Certificate
 from doublebubble.errors import RunError
@@ -25,20 +25,20 @@ def reverify_run(run: StoredRun, inputs: Inputs | None = None) -> list[Verdict]:
 def _verdict(run: StoredRun, record: Record, inputs: Inputs | None) -> Verdict:
     spec = run.spec
     if not isinstance(spec, RunSpec):
-        return Verdict(record.index, Outcome.UNKNOWN, "the run was imported, without evidence")
+        return Verdict(record.index, Confirmation.UNKNOWN, "the run was imported, without evidence")
     if record.status == "failed":
         empty = record.radius == 0 and not any(record.radii.values())
-        outcome = Outcome.CONFIRMED if empty else Outcome.REFUTED
+        outcome = Confirmation.CONFIRMED if empty else Confirmation.REFUTED
         return Verdict(
             record.index, outcome, "claims nothing" if empty else "the input failed, yet a radius is claimed"
         )
     if record.centres_digest is None and any(ball.centre is not None or ball.vectors for ball in record.balls):
-        return Verdict(record.index, Outcome.UNKNOWN, "the centres or vectors of its plan were not stored")
+        return Verdict(record.index, Confirmation.UNKNOWN, "the centres or vectors of its plan were not stored")
     try:
         made = record.certificate(spec, run.centres(record))
         _fits(record, made, spec)
     except (Unconfirmed, RunError, IndexError, ValueError) as why:
-        return Verdict(record.index, Outcome.REFUTED, str(why))
+        return Verdict(record.index, Confirmation.REFUTED, str(why))
     needed = any(ball.centre is not None or ball.vectors for ball in made.balls)
     return reverify(made, inputs(record.index) if inputs is not None and needed else None, spec.domain)
 
