@@ -103,7 +103,7 @@ class Trials:
     def worth(self, draws: int) -> float:
         """The usual gain from which on a search of so many draws pays: what they would add to the certify draws.
 
-        Forecast at the shares as they were seen: where all draws agree, more of them raise the ceiling. Times 3,
+        Forecast at the shares as they were seen: where all draws agree, more of them raise the ceiling. Times 6,
         because a search is in vain for most inputs, and then its draws are lost.
         """
         config, sigma = self.config, self.smoothed.sigma
@@ -111,7 +111,7 @@ class Trials:
             outlook(self.selected, self.top, n, config.alpha, sigma, against=0).radius
             for n in (config.n, config.n + draws)
         ]
-        return 3 * max(0.0, radii[1] - max(0.0, radii[0]))
+        return 6 * max(0.0, radii[1] - max(0.0, radii[0]))
 
     def outlook(self, counts: Counts, balls: int = 1) -> Outlook:
         """What votes may expect of one of several balls, with its share of draws and alpha, after these counts."""
