@@ -65,10 +65,9 @@ def rival_bets(
     """
     prices = rival_prices(p_a, p_b, t)
     payoffs = rival_payoffs(*prices, t)
-    return tuple(  # type: ignore[return-value]
-        bet_on(values, (p_a, p_b, max(1 - p_a - p_b, 0.0)), level, cap, select)
-        for values, level in zip((payoffs, opposed(payoffs)), levels, strict=True)
-    )
+    masses = (p_a, p_b, max(1 - p_a - p_b, 0.0))
+    claim, refusal = levels
+    return bet_on(payoffs, masses, claim, cap, select), bet_on(opposed(payoffs), masses, refusal, cap, select)
 
 
 def bet_on(

@@ -3,7 +3,7 @@
 import hashlib
 import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -105,8 +105,8 @@ def checked_input(
 
 def _integer(name: str, value: object) -> int:
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, SupportsIndex):
             raise TypeError
-        return operator.index(value)  # type: ignore[arg-type]
+        return operator.index(value)
     except TypeError:
         raise InputError(f"{name}: expected an integer, got {value!r}") from None
