@@ -8,7 +8,7 @@ from doublebubble.types import Floats
 
 
 def way_point(x: Floats, direction: Floats, distance: float, domain: tuple[float, float] | None) -> Floats:
-    """clip(x + t direction), t >= 0 chosen so that it lies `distance` from x, or as far as the box lets it; to rounding.
+    """clip(x + t direction) for the t >= 0 at which it lies `distance` from x, or as far as the box lets it.
 
     Of all points of the box no farther from x than that it is the one where the inner product with the direction is
     largest (the conditions of Kuhn and Tucker). x lies in the box; a direction of 0 leads nowhere.

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from doublebubble.errors import RunError
 from doublebubble.runs.store import PICTURES
+from doublebubble.runs.whole_files import put_file
 
 
 def picture_path(run: Path, index: int) -> Path:
@@ -19,12 +19,4 @@ def stored_pictures(run: Path) -> dict[int, Path]:
 
 def store_picture(run: Path, index: int, content: bytes) -> Path:
     """Keep a picture of an input in its run, in place of an earlier one; the file is whole at any moment."""
-    path = picture_path(run, index)
-    draft = path.with_suffix(".tmp")
-    try:
-        path.parent.mkdir(exist_ok=True)
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror})") from error
-    return path
+    return put_file(picture_path(run, index), content)
