@@ -146,13 +146,17 @@ class _Attack:
         return None
 
     def _turned(self, way: Floats, radius: float) -> Floats:
-        """The direction, of this one and those in which the likeliest rivals gain, that leaves the least lead."""
-        votes = self._look(way, 16, radius)
+        """The direction, of this one and those in which the likeliest rivals gain, that leaves the least lead.
+
+        All of them meet the same noise, so that it blurs their difference less.
+        """
+        look = functools.partial(self._look, part=8, distance=radius, name=("turn", self.sought))
+        votes = look(way)
         best, least = way, _lead(votes, self.top)
         for rival in self._rivals(votes):
             turned, cost = self.descent.press(way, radius, rival, self.sought)
             self.cost += cost
-            lead = _lead(self._look(turned, 16, radius), self.top)
+            lead = _lead(look(turned), self.top)
             best, least = (turned, lead) if lead < least else (best, least)
         self.sought += 1
         return best
@@ -164,14 +168,17 @@ class _Attack:
         return [int(label) for label in order if label != self.top][: self.settings.restarts]
 
     def _forecast(self, way: Floats, radius: float, part: int, score: float) -> Forecast:
-        return forecast(functools.partial(self._look, way, part), self.top, radius, self.settings.n, score)
+        def look(distance: float) -> Counts:
+            self.looks += 1
+            return self._look(way, part, distance, ("line", self.looks))
 
-    def _look(self, way: Floats, part: int, distance: float) -> Counts:
+        return forecast(look, self.top, radius, self.settings.n, score)
+
+    def _look(self, way: Floats, part: int, distance: float, name: tuple[str, int]) -> Counts:
         """The votes of a part of a test's draws at a distance along a direction."""
         n = max(1, self.settings.n // part)
-        request = Request(self.descent.point(way, distance), n, self.descent.stream.named("line", self.looks))
-        self.looks += 1
         self.cost += Cost(n, n)
+        request = Request(self.descent.point(way, distance), n, self.descent.stream.named(*name))
         return self.descent.smoothed.tally(request).counts
 
 

@@ -21,6 +21,7 @@ from doublebubble.streams import Stream
 from doublebubble.types import Counts, Floats
 
 _KEPT = 0.8  # of the earlier gradients, at each step
+_PUSHES = 8  # out of balls and back to the distance asked for, until both hold
 _SEEMS = 0.01  # the level at which the draws of one step suggest a success
 
 
@@ -93,11 +94,13 @@ class Descent:
 
     def _led_out(self, way: Floats, radius: float) -> Floats:
         """The direction, turned so that at this radius it leads out of the balls of the plan."""
-        if not self.guide.centres or not way.any():
-            return way
-        y = way_point(self.guide.x, way, radius, self.smoothed.domain)
-        moved = self.guide.outside(y)
-        return way if moved is y else _unit(moved - self.guide.x) * float(np.linalg.norm(way))
+        for _ in range(_PUSHES if way.any() else 0):
+            y = way_point(self.guide.x, way, radius, self.smoothed.domain)
+            moved = self.guide.outside(y)
+            if moved is y:
+                break
+            way = _unit(moved - self.guide.x) * float(np.linalg.norm(way))
+        return way
 
 
 @dataclass(frozen=True, eq=False)

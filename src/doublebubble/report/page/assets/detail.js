@@ -129,7 +129,8 @@ function attackOf(run, position) {
     return [title, make("p", { class: "attack" }, `No other class was found as far as ${radiusText(searched, 6)}.`)];
   }
   const radius = run.radius[position];
-  const where = `${className(run, rival)} is likelier at distance ${distanceText(distance, 6)}`;
+  const [other, named] = [className(run, rival), className(run, run.prediction[position])];
+  const where = `${other} is likelier than ${named} at distance ${distanceText(distance, 6)}`;
   const between = distance < radius
     ? ", inside the radius."
     : `: a gap of ${distanceText(distance - radius, 6)}, ${(distance / radius).toFixed(2)} times the radius.`;

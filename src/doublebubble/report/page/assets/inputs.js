@@ -7,7 +7,7 @@ const COLUMNS = [
   { key: "prediction", title: "predicted", value: (run, at) => run.prediction[at] },
   { key: "radius", title: "radius", value: (run, at) => run.radius[at] },
   ...(page.runs.some((run) => run.attacked)
-    ? [{ key: "attacked", title: "attacked at", value: (run, at) => run.attacked?.[at]?.[0] ?? Infinity }]
+    ? [{ key: "attacked", title: "attack", value: (run, at) => run.attacked?.[at]?.[0] ?? Infinity }]
     : []),
   { key: "plan", title: "plan", value: (run, at) => run.words[run.method[at]] },
   { key: "outcome", title: "outcome", value: (run, at) => outcomeOf(run, at) },
