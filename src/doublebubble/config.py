@@ -1,12 +1,23 @@
 """The settings of a certification: validated once, frozen, and written into every run."""
 
+import sys
 from typing import Annotated, Self, get_args
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from doublebubble import registry
 from doublebubble.errors import SettingError
 from doublebubble.types import GradientKind, Method, Protocol
+
+_MOST = sys.float_info.max
+
+
+def first_problem(error: ValidationError) -> str:
+    """What is wrong first, in one sentence: where, what was expected, what came."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or error.title
+    return f"{where}: {first['msg']}, got {first['input']!r:.200}"
 
 
 class Settings(BaseModel):
@@ -18,9 +29,18 @@ class Settings(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or type(self).__name__
-            raise SettingError(f"{where}: {first['msg']}, got {first['input']!r}") from error
+            raise SettingError(first_problem(error)) from error
+
+
+def checked_domain(domain: object) -> tuple[float, float] | None:
+    """(low, high) as two finite numbers of which the first is smaller, or None for all of space; else an error."""
+    if domain is None:
+        return None
+    ends = list(domain) if isinstance(domain, tuple | list | np.ndarray) else []
+    numbers = all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in ends)
+    if not (numbers and len(ends) == 2 and -_MOST <= ends[0] < ends[1] <= _MOST):
+        raise SettingError(f"domain: expected (low, high), two numbers with low < high, or None, got {domain!r:.200}")
+    return float(ends[0]), float(ends[1])
 
 
 class PaperSearch(Settings):

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
 from doublebubble.errors import RunError, SettingError
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from doublebubble.data import Dataset
@@ -58,19 +58,19 @@ def picture(
         run.spec.batch_size,
         run.spec.shape,
     )
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     stored = draw_record(console, run, record, data, smoothed, resolution, draws)
-    console.print(f"picture: {stored}", markup=False)
+    console.print(f"picture: {stored}")
     if out is not None:
         _copy(stored, out)
-        console.print(f"picture: {out}", markup=False)
+        console.print(f"picture: {out}")
 
 
 picture.__doc__ = _EXAMPLE
 
 
 def draw_record(
-    console: Console,
+    console: Terminal,
     run: "StoredRun",
     record: "Record",
     data: "Dataset",

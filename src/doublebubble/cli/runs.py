@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from doublebubble.errors import SettingError
+from doublebubble.terminal import Terminal
 
 
 def runs(
@@ -27,7 +27,7 @@ def runs(
     if as_json:
         typer.echo(json.dumps(runs_json(found)))
     else:
-        show_runs(Console(soft_wrap=True, highlight=False), found)
+        show_runs(Terminal(), found)
 
 
 def export(
@@ -72,7 +72,7 @@ def import_(
     from doublebubble.runs.importing import import_tsv
 
     count = import_tsv(source, out)
-    Console(soft_wrap=True, highlight=False).print(f"{out}: {count} inputs imported", markup=False)
+    Terminal().print(f"{out}: {count} inputs imported")
 
 
 def merge(
@@ -88,4 +88,4 @@ def merge(
     merged = merge_runs(paths, out)
     total = len(merged.spec.index_list)
     missing = f", {len(merged.missing)} still to be done" if merged.missing else ""
-    Console(soft_wrap=True, highlight=False).print(f"{out}: {len(merged.records)} of {total} inputs{missing}")
+    Terminal().print(f"{out}: {len(merged.records)} of {total} inputs{missing}")
