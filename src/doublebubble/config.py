@@ -37,7 +37,7 @@ def checked_domain(domain: object) -> tuple[float, float] | None:
     if domain is None:
         return None
     ends = list(domain) if isinstance(domain, tuple | list | np.ndarray) else []
-    numbers = all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in ends)
+    numbers = all(isinstance(end, int | float | np.integer | np.floating) and not isinstance(end, bool) for end in ends)
     if not (numbers and len(ends) == 2 and -_MOST <= ends[0] < ends[1] <= _MOST):
         raise SettingError(f"domain: expected (low, high), two numbers with low < high, or None, got {domain!r:.200}")
     return float(ends[0]), float(ends[1])

@@ -3,10 +3,13 @@
 import json
 
 
-def parse_json(text: str | bytes) -> object:
-    """The value that the text holds; NaN, infinity, other encodings, endless digits and endless nesting are refused."""
+def parse_json(text: str | bytes, infinite: bool = False) -> object:
+    """The value that the text holds; other encodings, endless digits and endless nesting are refused.
+
+    So are NaN and infinity, which JSON has no words for, unless `infinite` allows those that Python writes.
+    """
     try:
-        value: object = json.loads(text, parse_constant=_refused)
+        value: object = json.loads(text, parse_constant=float if infinite else _refused)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno} is not ({error.msg})") from error
     except RecursionError:

@@ -62,6 +62,6 @@ def main(arguments: list[str] | None = None) -> None:
         app([argument for argument in given if argument != "--debug"])
     except DoubleBubbleError as error:
         if "--debug" in given:
-            traceback.print_exc()
+            Terminal(stderr=True).print(traceback.format_exc())
         Terminal(stderr=True).print(f"error: {error}")
         sys.exit(2 if isinstance(error, SettingError) else 1)

@@ -7,6 +7,7 @@ import typer
 
 from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
 from doublebubble.errors import RunError, SettingError
+from doublebubble.files import write_whole
 from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -113,6 +114,6 @@ def _record(run: "StoredRun", index: int) -> "Record":
 
 def _copy(stored: Path, out: Path) -> None:
     try:
-        out.write_bytes(stored.read_bytes())
+        write_whole(out, stored.read_bytes())
     except OSError as error:
         raise SettingError(f"out: {out} cannot be written ({error.strerror}); the picture is at {stored}") from error

@@ -1,12 +1,14 @@
 """`doublebubble runs`, `export`, `import` and `merge`: what can be done with runs without a model."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from doublebubble.errors import SettingError
+from doublebubble.printable import printable
 from doublebubble.terminal import Terminal
 
 
@@ -52,7 +54,8 @@ def export(
     elif chosen == "parquet":
         raise SettingError("out: parquet is no text, expected a file to write it to")
     else:
-        typer.echo(export_text(run, chosen), nl=False)
+        text = export_text(run, chosen)
+        typer.echo(printable(text, "\n\t") if sys.stdout.isatty() else text, nl=False)
     for guarantee in guarantees(run):
         if guarantee.mark:
             typer.echo(f"{guarantee.mark}: each radius {guarantee.sentence}", err=True)
