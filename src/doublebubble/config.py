@@ -1,6 +1,6 @@
 """The settings of a certification: validated once, frozen, and written into every run."""
 
-import sys
+import math
 from typing import Annotated, Self, get_args
 
 import numpy as np
@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from doublebubble import registry
 from doublebubble.errors import SettingError
 from doublebubble.types import GradientKind, Method, Protocol
-
-_MOST = sys.float_info.max
 
 
 def first_problem(error: ValidationError) -> str:
@@ -37,10 +35,20 @@ def checked_domain(domain: object) -> tuple[float, float] | None:
     if domain is None:
         return None
     ends = list(domain) if isinstance(domain, tuple | list | np.ndarray) else []
-    numbers = all(isinstance(end, int | float | np.integer | np.floating) and not isinstance(end, bool) for end in ends)
-    if not (numbers and len(ends) == 2 and -_MOST <= ends[0] < ends[1] <= _MOST):
+    numbers = [_number(end) for end in ends]
+    if len(numbers) != 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
         raise SettingError(f"domain: expected (low, high), two numbers with low < high, or None, got {domain!r:.200}")
-    return float(ends[0]), float(ends[1])
+    return numbers[0], numbers[1]
+
+
+def _number(value: object) -> float:
+    """A number as a float; NaN for what is none, or too large."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 class PaperSearch(Settings):

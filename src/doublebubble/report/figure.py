@@ -78,6 +78,13 @@ def draw(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, captio
 
     Rows are broken after two panels, or after each one if names of lines are long. All panels have the same axes.
     """
+    from matplotlib import rc_context
+
+    with rc_context({"text.parse_math": False}):  # a dollar in somebody's name is a dollar
+        return _drawn(panels, style, title, caption)
+
+
+def _drawn(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, caption: str) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -130,7 +130,7 @@ def parse_spec(text: str, where: str) -> Spec:
         found, _ = spec_hash(spec), spec.index_list
     except ValidationError as error:
         raise RunError(f"{where}: {first_problem(error)}") from error
-    except (SettingError, UnicodeEncodeError) as error:
+    except SettingError as error:
         raise RunError(f"{where}: {error}") from error
     if found != content["hash"]:
         raise RunError(
