@@ -1,5 +1,6 @@
 """Runs, models and names from strangers, through everything that writes or prints: nothing is followed or obeyed."""
 
+import functools
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -34,7 +36,7 @@ TABLE = Table("title", ("column",), (("cell",),))
 SHOWN = r"\x1b[2J\x07[/x]\u202e"
 
 
-def stored(path: Path, *outcomes: Certificate | Record, **changes: object) -> StoredRun:
+def stored(path: Path, *outcomes: Certificate | Record, **changes: Any) -> StoredRun:
     with RunStore(path, spec(**changes)) as store:
         for outcome in outcomes or (certificate(0, centres=1),):
             store.append(outcome)
@@ -91,11 +93,11 @@ def test_all_files_have_the_modes_of_the_umask(tmp_path: Path, umask: int) -> No
     assert {found[name] for name in set(found) - folders} == {0o666 & ~umask}
 
 
-def writers(run: StoredRun, at: Path) -> dict[str, Callable[[Path], object]]:
+def writers(run: StoredRun) -> dict[str, Callable[[Path], object]]:
     model = build("cnn", (1, 8, 8), 2, (0.5,), (0.25,))
     return {
         "page.html": lambda path: write_page([run], path),
-        **{f"x.{kind}": lambda path, kind=kind: export_file(run, kind, path) for kind in EXPORT_FORMATS},
+        **{f"x.{kind}": functools.partial(export_file, run, kind) for kind in EXPORT_FORMATS},
         "figure.png": lambda path: save(db.Run.of(run).plot(), path.with_suffix("")),
         "table.tex": lambda path: save_table(TABLE, path.with_suffix("")),
         "model.json": lambda path: save_model(path.parent, model, card()),
@@ -105,7 +107,7 @@ def writers(run: StoredRun, at: Path) -> dict[str, Callable[[Path], object]]:
 
 def test_a_link_where_a_file_goes_is_replaced(run: StoredRun, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
-    for name, write in writers(run, tmp_path).items():
+    for name, write in writers(run).items():
         for linked in (name, f"{name}.tmp"):
             victim.write_text("precious")
             folder = tmp_path / f"at-{linked}"

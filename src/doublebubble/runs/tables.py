@@ -68,7 +68,12 @@ def _row(record: Record) -> dict[str, object]:
     row |= {f"radius_{method}": radius for method, radius in record.radii.items()}
     row |= {f"draws_{stage}": number for stage, number in record.draws.items()}
     row |= {f"seconds_{stage}": number for stage, number in record.seconds.items()}
-    return row
+    return {_text(name): _text(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _text(text: str) -> str:
+    """The text as files of text can hold it: JSON knows halves of characters, they do not."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _leader(votes: dict[int, int]) -> int:
@@ -90,7 +95,7 @@ def export_text(run: StoredRun, kind: ExportFormat) -> str:
 
 def export_file(run: StoredRun, kind: ExportFormat, path: Path) -> None:
     """Write the run to a file in any of the formats; the file appears whole or not at all."""
-    content = _parquet(run) if kind == "parquet" else export_text(run, kind).encode("utf-8", "replace")
+    content = _parquet(run) if kind == "parquet" else export_text(run, kind).encode()
     try:
         write_whole(path, content)
     except OSError as error:
