@@ -286,7 +286,7 @@ def test_damaged_evidence_is_refuted_without_a_traceback(name: str) -> None:
 
 
 def test_an_abstention_claims_nothing() -> None:
-    from tests.protocols.cases import tied_cases
+    from doublebubble.audit.cases import tied_cases
 
     case = tied_cases()[0]
     made = db.Certifier(case.smoothed, db.CertifyConfig(n=500, n0=50, methods=("cohen",))).certify(case.x, index=0)
