@@ -4,19 +4,24 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
 
 from tests.mutants.mutant import PACKAGE, ROOT, Mutant, every
-from tests.mutants.witness import COPY, MODULE, SEEN
 
+COPY, MODULE, SEEN = "MUTANT_COPY", "MUTANT_MODULE", "MUTANT_SEEN"
+"""Names of environment variables: the folder of the copy, the module with the bug, the file for what was seen."""
 _PASSED, _FAILED = 0, 1  # exit codes of pytest; all others are no answer
+_PATIENCE = 1200.0  # seconds; a bug may make a loop endless, which is no answer either
+_IMPORTED = ("torch", "scipy.stats", "scipy.optimize", "pandas", "pydantic", "mpmath", "statsmodels.stats.proportion")
 
 
 class Outcome(Enum):
@@ -75,34 +80,60 @@ def failing_without(mutants: Iterable[Mutant], jobs: int) -> list[str]:
 
 
 def _tested(tests: Sequence[str], package: Path, mutant: Mutant | None) -> _Run:
-    """Run tests on a copy of the package, with the bug planted if there is one."""
-    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
-        copy, seen = Path(folder, "src"), Path(folder, "seen.json")
-        shutil.copytree(package, copy / "doublebubble", ignore=shutil.ignore_patterns("__pycache__"))
+    """Run tests in a process of their own on a copy of the package, with the bug planted if there is one."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as name:
+        folder = Path(name)
+        shutil.copytree(package, folder / "src" / "doublebubble", ignore=shutil.ignore_patterns("__pycache__"))
         if mutant is not None:
-            mutant.plant(copy / "doublebubble")
-        surroundings = {
-            **os.environ,
-            "PYTHONPATH": str(copy),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "HYPOTHESIS_STORAGE_DIRECTORY": str(Path(folder, "hypothesis")),
-            "OMP_NUM_THREADS": "1",
-            COPY: str(copy),
-            MODULE: "doublebubble" if mutant is None else mutant.module,
-            SEEN: str(seen),
-        }
-        options = ["-n", "0", "-p", "no:cacheprovider", "-p", "tests.mutants.witness", "--tb=no"]
-        options += [] if mutant is None else ["-x"]
-        ended = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *(f"tests/{test}" for test in tests)],
-            cwd=ROOT,
-            env=surroundings,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+            mutant.plant(folder / "src" / "doublebubble")
+        module = "doublebubble" if mutant is None else mutant.module
+        process = _processes().Process(target=_child, args=(folder, module, tests, mutant is not None))
+        process.start()
+        process.join(_PATIENCE)
+        if process.is_alive():
+            process.kill()
+            process.join()
+        seen, output = folder / "seen.json", folder / "output.txt"
         found = json.loads(seen.read_text()) if seen.exists() else {"failed": [], "stumbled": []}
-        return _Run(ended.returncode, tuple(found["failed"]), tuple(found["stumbled"]), ended.stdout + ended.stderr)
+        words = output.read_text() if output.exists() else ""
+        return _Run(process.exitcode or 0, tuple(found["failed"]), tuple(found["stumbled"]), words)
+
+
+@cache
+def _processes() -> ForkServerContext | SpawnContext:
+    """Processes that begin with all but the package imported, where that can be had: imports take most of the time."""
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    processes = get_context("forkserver")
+    processes.set_forkserver_preload(list(_IMPORTED))
+    return processes
+
+
+def _child(folder: Path, module: str, tests: Sequence[str], first_failure: bool) -> None:
+    """In the new process: import the package from the copy, run pytest, and end with its exit code."""
+    if "doublebubble" in sys.modules:
+        sys.exit("the package was imported before the copy was there")
+    copy = folder / "src"
+    with (folder / "output.txt").open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    os.chdir(ROOT)
+    sys.path[:0] = [str(copy), str(ROOT)]
+    os.environ |= {
+        "PYTHONPATH": str(copy),
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
+        "OMP_NUM_THREADS": "1",
+        COPY: str(copy),
+        MODULE: module,
+        SEEN: str(folder / "seen.json"),
+    }
+    import pytest
+    import torch
+
+    torch.set_num_threads(1)
+    options = ["-n", "0", "-p", "no:cacheprovider", "-p", "tests.mutants.witness", "--tb=line"]
+    options += ["-x"] if first_failure else []
+    sys.exit(int(pytest.main([*options, *(f"tests/{test}" for test in tests)])))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

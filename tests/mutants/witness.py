@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-COPY, MODULE, SEEN = "MUTANT_COPY", "MUTANT_MODULE", "MUTANT_SEEN"
-"""Names of environment variables: the folder of the copy, the module with the bug, the file for what was seen."""
+from tests.mutants.run import COPY, MODULE, SEEN
 
 _failed: list[str] = []
 _stumbled: list[str] = []
@@ -25,7 +24,7 @@ def pytest_configure() -> None:
     copy = Path(os.environ[COPY]).resolve()
     try:
         module = importlib.import_module(os.environ[MODULE])
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         raise pytest.UsageError(f"the module with the bug cannot be imported: {error!r}") from error
     if module.__file__ is None or not Path(module.__file__).resolve().is_relative_to(copy):
         raise pytest.UsageError(f"the package was imported from {module.__file__}, not from {copy}")

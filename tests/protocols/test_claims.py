@@ -1,5 +1,7 @@
 """What plans claim once their draws are in: plans and votes by hand, and what may not enter a certificate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -73,6 +75,27 @@ def test_each_method_says_what_it_certifies_alone() -> None:
         config = db.CertifyConfig(n=4000, n0=200, methods=(name,))
         alone = db.Certifier(SLAB.smoothed, config).certify(SLAB.x, index=15)
         assert together.radii[name] == alone.radius
+
+
+@pytest.mark.parametrize("chosen", ["cohen", "double", "dipole", "first_order"])
+def test_the_radius_is_that_of_the_plan_chosen_before_the_draws(monkeypatch: pytest.MonkeyPatch, chosen: str) -> None:
+    """Whichever plan that was, and whichever radius turns out to be the largest."""
+    propose = sound.propose
+    monkeypatch.setattr(sound, "propose", lambda trials: replace(propose(trials), chosen=chosen))
+    config = db.CertifyConfig(n=4000, n0=200, methods=("cohen", "double", "dipole", "first_order"))
+    made = db.Certifier(SLAB.smoothed, config).certify(SLAB.x, index=15)
+    assert len(set(made.radii.values())) == 4
+    assert made.method == chosen
+    assert made.radius == made.radii[chosen] > 0
+
+
+def test_balls_for_two_classes_are_refused() -> None:
+    plans = [VotesStatistic(VotesRule(top, binary=True)) for top in (0, 1)]
+    balls = tuple(BallPlan(f"double/{k}", SLAB.x, 2000, statistic) for k, statistic in enumerate(plans))
+    seen = {"double/0": tally(1800, 200), "double/1": tally(200, 1800)}
+    config = db.CertifyConfig(n=4000, alpha=ALPHA)
+    with pytest.raises(AssertionError, match="one class"):
+        sound.claim(Plan("double", balls, True, "by hand"), Input(0, SLAB.x, None), seen, SLAB.smoothed, config)
 
 
 def test_a_ball_of_no_finite_radius_claims_nothing() -> None:

@@ -61,8 +61,8 @@ MUTANTS = (
         _FIRST,
         "level, VoteBounds(not_a, seen.q), shift)",
         "level, VoteBounds(not_a, seen.q))",
-        "With an eta the vector that is bounded can be longer than any gradient, by |eta|.",
-        ("search/test_transitive.py::test_an_eta_is_that_of_the_faces_of_its_own_centre",),
+        "With an eta the vector that is bounded can be longer than any gradient, by the length of eta.",
+        (_ETA,),
     ),
     Mutant(
         "eta-of-either-sign",

@@ -10,7 +10,8 @@ MUTANTS = (
         "further-balls-on-search-draws",
         _SOUND,
         "Request(ball.centre, ball.n, stream.named(ball.part))",
-        'Request(ball.centre, ball.n, Stream(config.seed, given.index, "certify" if ball.at_input else "search", ball.part))',
+        "Request(ball.centre, ball.n, Stream(config.seed, given.index, "
+        '"certify" if ball.at_input else "search", ball.part))',
         "The draws that placed and judged a further ball would certify it as well.",
         (f"{_STRUCTURE}::test_select_search_and_certify_share_no_stream[slab]",),
         quick=True,
@@ -40,7 +41,7 @@ MUTANTS = (
         "        found = Proposals(found.plans, best, found.cost)\n"
         "        certificates.append(_certificate(",
         "The largest of several radii is chosen by the draws that certify them, which no level allows for.",
-        (f"{_STRUCTURE}::test_the_plan_is_fixed_before_the_certify_draws[all-slab]",),
+        ("protocols/test_claims.py::test_the_radius_is_that_of_the_plan_chosen_before_the_draws",),
         quick=True,
     ),
     Mutant(
@@ -49,7 +50,7 @@ MUTANTS = (
         "if len({ball.statistic.top for ball in plan.balls}) != 1:",
         "if not plan.balls:",
         "Balls of different classes cover no region of one class between them.",
-        (f"{_STRUCTURE}::test_a_plan_for_two_classes_is_refused",),
+        ("protocols/test_claims.py::test_balls_for_two_classes_are_refused",),
     ),
     Mutant(
         "forecast-of-the-leading-class",

@@ -72,7 +72,7 @@ MUTANTS = (
         "values = np.array([0.0, joint.k_a + joint.k_b, joint.k_a])",
         "values = np.array([0.0, joint.k_a + joint.k_b, 0.0])",
         "A vote for a third class is one less for A.",
-        (_ENUMERATED,),
+        ("bounds/test_votes.py::test_a_joint_bound_is_that_of_its_own_stake",),
     ),
     Mutant(
         "stake-chosen-after-the-draws",
@@ -120,7 +120,7 @@ MUTANTS = (
         "self._left -= len(purposes) * Fraction(part)",
         "self._left -= Fraction(part)",
         "Parts of alpha could be handed out that sum to more than alpha.",
-        ("bounds/test_budget.py::test_parts_never_exceed_alpha",),
+        ("bounds/test_budget.py::test_what_was_handed_out_in_equal_parts_is_gone",),
         quick=True,
     ),
     Mutant(
