@@ -4,6 +4,7 @@ from tests.mutants.mutant import Mutant
 
 _DUAL, _FIRST = "geometry/dual.py", "geometry/first_order.py"
 _EXACT = "geometry/test_dual.py::test_never_above_the_exact_value_for_any_multipliers"
+_THEOREM = "geometry/test_first_order.py::test_the_lead_is_theorem_j_for_any_two_intervals"
 _NEVER = "geometry/test_first_order.py::test_never_above_the_exact_radius_and_close_to_it"
 
 MUTANTS = (
@@ -108,9 +109,9 @@ MUTANTS = (
         "lead-rounded-up",
         _FIRST,
         "return value - ROUNDING * noise\n\n\ndef _lead_time",
-        "return value + 1e3 * ROUNDING * noise\n\n\ndef _lead_time",
+        "return value + ROUNDING * noise\n\n\ndef _lead_time",
         "A lead within its own rounding of 0 is none.",
-        (_NEVER, "geometry/test_first_order.py::test_never_above_the_exact_radius_with_two_classes"),
+        (_THEOREM,),
     ),
     Mutant(
         "slopes-of-two-sides-not-shared",
@@ -118,7 +119,7 @@ MUTANTS = (
         "- mu * gamma - (s_a - mu) * a.cap - (s_b - mu) * b.cap",
         "- mu * gamma",
         "What one line is steeper than the other is paid for by the side's own moment.",
-        ("geometry/test_first_order.py::test_never_above_the_exact_radius_with_two_classes",),
+        (_THEOREM,),
     ),
     Mutant(
         "pairs-lead-counted-twice",
