@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import doublebubble as db
+from doublebubble.audit.cases import boxed_cases, free_cases
 from doublebubble.bounds import VotesRule, clopper_pearson
 from doublebubble.geometry import certified_radius, cohen_radius
 from doublebubble.methods.cohen import VotesStatistic
@@ -14,7 +15,6 @@ from doublebubble.protocols import sound
 from doublebubble.search.plan import BallPlan, Plan
 from doublebubble.smoothing import Input
 from doublebubble.tally import Tally
-from tests.protocols.cases import boxed_cases, free_cases
 
 ALPHA = 0.001
 SLAB = next(case for case in free_cases() if case.name == "slab")

@@ -71,13 +71,13 @@ MUTANTS = (
     Mutant(
         "printed-boundary-radius-inside-sound",
         _SOUND,
-        "    return Certified(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain)",
+        "    return Claim(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, plan.reason)",
         "    from doublebubble.geometry import published_boundary_radius\n\n"
         "    radius = bound.radius\n"
         "    if low is not None and len(balls) == 1 and balls[0].radius > 0:\n"
         "        x1, x2 = (point.detach().double().numpy() for point in (given.x, centres[0]))\n"
         "        radius = max(radius, published_boundary_radius(x1, x2, balls[0].radius))\n"
-        "    return Certified(radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain)",
+        "    return Claim(radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, plan.reason)",
         "The printed formula returns the distance to some cut with a face, while an attack needs only one open point.",
         ("methods/test_boundary.py::test_the_search_finds_the_true_gain_of_the_box[full]",),
     ),

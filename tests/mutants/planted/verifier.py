@@ -37,7 +37,7 @@ MUTANTS = (
     Mutant(
         "balls-need-not-share-alpha",
         _CERTIFICATES,
-        '    within([ball.alpha for ball in made.balls], made.alpha, "the plan")\n',
+        '        within([ball.alpha for ball in claim.balls], made.alpha, "the plan")\n',
         "",
         "Balls that each spend all of alpha would be confirmed.",
         (f"{_TESTS}::test_balls_share_alpha",),
