@@ -104,7 +104,6 @@ MUTANTS = (
         "alphas = (alpha,) * parts",
         "Four events at alpha each fail together with up to four times alpha.",
         ("methods/test_dipole.py::test_every_rival_has_the_whole_of_alpha_for_its_pairs",),
-        quick=True,
     ),
     Mutant(
         "pairs-counted-as-draws",

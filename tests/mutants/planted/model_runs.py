@@ -13,7 +13,6 @@ MUTANTS = (
         _NOISE.replace("self._sigma", "0.9 * self._sigma"),
         "Votes under less noise certify more than there is under sigma.",
         ("smoothing/test_votes.py::test_counts_equal_the_obvious_computation",),
-        quick=True,
     ),
     Mutant(
         "noise-clipped-to-the-domain",

@@ -96,7 +96,6 @@ MUTANTS = (
         "sigma=2 * smoothed.sigma,",
         "A certificate would be read as one for noise that was never added.",
         ("test_certifier.py::test_the_binary_certificate_is_the_textbook_one",),
-        quick=True,
     ),
     Mutant(
         "sigma-of-the-balls",
@@ -137,7 +136,6 @@ MUTANTS = (
         "if self.stream != other.stream:",
         "A ball would be certified by votes that were cast around another centre.",
         ("test_tally.py::test_two_centres_under_one_name_are_an_error",),
-        quick=True,
     ),
     Mutant(
         "class-chosen-by-the-certify-draws",

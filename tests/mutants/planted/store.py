@@ -12,7 +12,6 @@ MUTANTS = (
         "if changed := list[str]():",
         "Records made with another sigma, alpha or model would stand in one run.",
         ("runs/test_store.py::test_another_specification_is_refused_with_the_fields",),
-        quick=True,
     ),
     Mutant(
         "resumed-with-another-model",

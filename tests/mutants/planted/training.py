@@ -21,6 +21,7 @@ MUTANTS = (
         "held, used = torch.from_numpy(order[:kept]), torch.from_numpy(order)",
         "The best epoch would be chosen, and its accuracy reported, on images that were trained on.",
         (_HELD,),
+        quick=True,
     ),
     Mutant(
         "trained-images-held-out",

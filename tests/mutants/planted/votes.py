@@ -15,7 +15,6 @@ MUTANTS = (
         "alphas = (budget.remaining,) * (2 if rivals else 1)",
         "Two bounds at alpha each fail together with up to twice alpha.",
         ("protocols/test_structure.py::test_how_alpha_is_divided[linear, four classes]",),
-        quick=True,
     ),
     Mutant(
         "rivals-by-point-estimates",
@@ -121,7 +120,6 @@ MUTANTS = (
         "self._left -= Fraction(part)",
         "Parts of alpha could be handed out that sum to more than alpha.",
         ("bounds/test_budget.py::test_what_was_handed_out_in_equal_parts_is_gone",),
-        quick=True,
     ),
     Mutant(
         "budget-rounds-to-nearest",
