@@ -127,7 +127,7 @@ MUTANTS = (
         '"radius": [millionths(record.radius) for record in records],',
         '"radius": [millionths(max([record.radius, *record.radii.values()])) for record in records],',
         "The largest of several methods' radii is no certificate.",
-        ("report/page/test_script_data.py::test_columns_give_the_records_back",),
+        ("report/page/test_script_data.py::test_the_radius_is_the_reported_one_and_not_the_largest",),
     ),
     Mutant(
         "curve-of-the-largest-radius",
@@ -135,7 +135,7 @@ MUTANTS = (
         '        "radius": record.radius,',
         '        "radius": max([record.radius, *record.radii.values()]),',
         "The largest of several methods' radii is no certificate.",
-        ("report/page/test_run_view.py::test_a_curve_for_the_plan_and_for_each_method_in_the_order_asked_for",),
+        ("report/page/test_run_view.py::test_the_curve_of_the_plan_is_not_that_of_the_largest_radius",),
     ),
     Mutant(
         "exported-radii-rounded-to-nearest",
@@ -143,7 +143,7 @@ MUTANTS = (
         'return text if float(text) == radius else f"{floor_radius(radius):.6f}"',
         "return text",
         "A radius of more digits, as imported ones have, would be written larger than it is.",
-        ("runs/test_tables.py::test_tsv_is_what_the_fields_scripts_read_and_never_rounded_up",),
+        ("runs/test_record.py::test_the_text_of_a_record_is_the_decimal_that_was_floored",),
     ),
     Mutant(
         "simultaneous-level-said-of-each-input",

@@ -43,7 +43,7 @@ MUTANTS = (
         "        start(new),\n        draws=progress.draws,",
         "        progress,\n        draws=progress.draws,",
         "New bets, fixed from draws already seen, would be applied to those same draws.",
-        ("bounds/test_ladder.py::test_changing_bets_from_what_was_seen_costs_nothing",),
+        ("bounds/test_ladder.py::test_a_change_keeps_wealth_and_claims",),
     ),
     Mutant(
         "radii-claimed-out-of-order",
