@@ -11,7 +11,7 @@ from doublebubble.runs.store import RunStore, read_run
 from tests.cli.calling import call
 
 MODEL = "tests.engines.centroids:make"
-ATTACK = ("--attack", "--model", MODEL, "--n", "2000", "--steps", "3", "--restarts", "1", "--draws", "64")
+ATTACK = ("--attack", "--model", MODEL, "--n", "2000", "--steps", "3", "--restarts", "1", "--step-draws", "64")
 
 
 def certify(capsys: pytest.CaptureFixture[str], path: Path, protocol: str) -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from doublebubble.cli.model_options import chosen_device, load_for
 from doublebubble.errors import RunError
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def attack_with(
-    console: Console,
+    console: Terminal,
     run: "StoredRun",
     settings: "AttackSettings",
     *,
@@ -42,19 +42,18 @@ def attack_with(
     split: Split = "train" if run.spec.split == "train" else "test"
     data = load_dataset(run.spec.dataset, split, data_dir, classes=run.spec.classes)
     classifier = load_for(model, weights, data).to(chosen_device(device))
-    shown = Console(quiet=True) if quiet else console
+    shown = Terminal(stderr=True) if quiet else console
     try:
         with points_progress(shown, "attacking", "inputs") as seen:
             return attack_run(run, classifier, settings, data=data, indices=indices, seen=seen)
     except KeyboardInterrupt:
-        Console(stderr=True, soft_wrap=True, highlight=False).print(
+        Terminal(stderr=True).print(
             f"interrupted: {run.path} holds attacks on {len(stored_attacks(run))} inputs; the same command resumes",
-            markup=False,
         )
         raise typer.Exit(1) from None
 
 
-def show_attacks(console: Console, run: "StoredRun", attacks: "Sequence[Attacked]") -> None:
+def show_attacks(console: Terminal, run: "StoredRun", attacks: "Sequence[Attacked]") -> None:
     """A row for each input attacked, a sentence for each success inside the radius, and all in one sentence."""
     from doublebubble.report.attacks import attack_sentence, attack_summary
     from doublebubble.report.facts import mark
@@ -71,8 +70,8 @@ def show_attacks(console: Console, run: "StoredRun", attacks: "Sequence[Attacked
     records = by_index(run)
     for one in attacks:
         if one.inside:
-            console.print(f"input {one.index}: {attack_sentence(one, records[one.index])}", markup=False)
-    console.print(attack_summary(attacks), markup=False)
+            console.print(f"input {one.index}: {attack_sentence(one, records[one.index])}")
+    console.print(attack_summary(attacks))
 
 
 def attacks_json(run: "StoredRun", attacks: "Sequence[Attacked]") -> list[dict[str, object]]:

@@ -96,7 +96,10 @@ class Attacked(Settings):
         """The point of the success, exactly as the model saw it."""
         if self.point is None:
             return None
-        return np.frombuffer(base64.b64decode(self.point), np.float64).reshape(shape)
+        try:
+            return np.frombuffer(base64.b64decode(self.point, validate=True), np.float64).reshape(shape)
+        except ValueError as error:
+            raise RunError(f"input {self.index}: the point of its attack cannot be read ({error})") from error
 
     def without_time(self) -> dict[str, object]:
         """All that must be equal when the same certificate is attacked again."""

@@ -5,13 +5,13 @@ and a specification edited after the fact are all found, and found at their line
 """
 
 import hashlib
-import json
 from typing import TypeVar
 
 from pydantic import ValidationError
 
-from doublebubble.config import Settings
-from doublebubble.errors import DoubleBubbleError, RunError
+from doublebubble.config import Settings, first_problem
+from doublebubble.errors import RunError
+from doublebubble.json_text import parse_json
 from doublebubble.runs.spec import canonical
 
 _CHECK = b',"check":"'
@@ -35,8 +35,10 @@ def decode(line: bytes, spec_digest: str, where: str, kind: type[Entry]) -> Entr
     if tail[:_LENGTH] != _checksum(body, spec_digest):
         raise RunError(f"{where}: damaged, the record does not match its checksum")
     try:
-        return kind(**json.loads(body + b"}"))
-    except (ValidationError, DoubleBubbleError, ValueError, TypeError) as error:
+        return kind.model_validate(parse_json(body + b"}"))
+    except ValidationError as error:
+        raise RunError(f"{where}: not a record of this version ({first_problem(error)})") from error
+    except ValueError as error:
         raise RunError(f"{where}: not a record of this version ({error})") from error
 
 

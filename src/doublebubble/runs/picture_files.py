@@ -1,9 +1,12 @@
 """Where a run keeps the pictures that were drawn of its inputs: `RUN/pictures/INDEX.png`."""
 
+import re
 from pathlib import Path
 
 from doublebubble.runs.store import PICTURES
 from doublebubble.runs.whole_files import put_file
+
+_NUMBER = re.compile(r"\d{1,19}", re.ASCII)
 
 
 def picture_path(run: Path, index: int) -> Path:
@@ -12,8 +15,9 @@ def picture_path(run: Path, index: int) -> Path:
 
 
 def stored_pictures(run: Path) -> dict[int, Path]:
-    """The pictures that a run holds, by input, in rising order; other files in the folder are left alone."""
-    found = {int(path.stem): path for path in (run / PICTURES).glob("*.png") if path.stem.isdecimal()}
+    """The pictures that a run holds, by input, in rising order; links and other files there are left alone."""
+    names = (run / PICTURES).glob("*.png")
+    found = {int(p.stem): p for p in names if _NUMBER.fullmatch(p.stem) and not p.is_symlink() and p.is_file()}
     return dict(sorted(found.items()))
 
 

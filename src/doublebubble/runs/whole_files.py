@@ -3,15 +3,14 @@
 from pathlib import Path
 
 from doublebubble.errors import RunError
+from doublebubble.files import make_folder, write_whole
 
 
 def put_file(path: Path, content: bytes) -> Path:
     """Write a file into its folder, made if need be, in place of an earlier one; it is whole at any moment."""
-    draft = path.with_suffix(".tmp")
     try:
-        path.parent.mkdir(exist_ok=True)
-        draft.write_bytes(content)
-        draft.replace(path)
+        make_folder(path.parent)
+        write_whole(path, content)
     except OSError as error:
         raise RunError(f"{path}: cannot be written ({error.strerror})") from error
     return path

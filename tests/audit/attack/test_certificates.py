@@ -12,12 +12,12 @@ from torch import Tensor, nn
 
 import doublebubble as db
 from doublebubble.audit.attack.confirming import TRIES, distance_up, sign_test
+from doublebubble.audit.cases import boxed_cases, free_cases
 from doublebubble.errors import InputError, ModelError, SettingError
 from doublebubble.runs.attacks import Attacked, AttackSettings
 from doublebubble.smoothing import SmoothedClassifier, SoftScores
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
-from tests.protocols.cases import boxed_cases, free_cases
 
 CASES = {case.name: case for case in free_cases() + boxed_cases()}
 SURE = AttackSettings(n=60_000)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 import doublebubble as db
+from doublebubble.audit.cases import boxed_cases, free_cases
 from doublebubble.audit.coverage import Case
 from doublebubble.audit.reverify import Verdict, reverify
 from doublebubble.bounds import VotesRule
@@ -18,7 +19,6 @@ from doublebubble.protocols.sound import certified_ball
 from doublebubble.search.plan import BallPlan
 from doublebubble.tally import Tally
 from doublebubble.types import Floats
-from tests.protocols.cases import boxed_cases, free_cases
 
 METHODS = ("cohen", "single", "boundary", "dipole", "first_order", "double")
 
