@@ -183,3 +183,6 @@ def test_a_certificate_of_the_whole_domain_is_attacked_inside_only() -> None:
     made = replace(certified(case.name), whole_domain=True, radius=2.0)
     found = db.attack(made, case.smoothed, case.x, QUICK)
     assert found.searched <= 2.0
+    case = CASES["half-space at a face"]
+    forged = replace(certified(case.name), whole_domain=True, radius=1.6 * case.truth[1])
+    assert db.attack(forged, case.smoothed, case.x, SURE).inside

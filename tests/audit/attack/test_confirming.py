@@ -9,7 +9,7 @@ import torch
 from scipy import stats
 
 from doublebubble.audit.attack.confirming import TRIES, Confirmer, distance_up, sign_test
-from doublebubble.audit.oracles import HalfSpace
+from doublebubble.audit.oracles import HalfSpace, LinearClassifier
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
@@ -50,6 +50,14 @@ def test_it_passes_only_where_the_rival_is_likelier_and_says_where_that_is() -> 
     exact = math.hypot(float(torch.tensor(0.2)) + 1.0, float(torch.tensor(0.3)))
     assert exact <= success.distance <= exact + 1.1e-6
     assert confirmer.tested == 2
+
+
+def test_only_the_votes_of_the_rival_count_against_the_top_class() -> None:
+    """Two rivals that share the noise beyond the top class: together they are likelier than it, neither alone is."""
+    classifier = SmoothedClassifier(LinearClassifier(np.eye(3), [0.1, 0.0, 0.0]), 0.5, 3, None, batch_size=500)
+    confirmer = Confirmer(classifier, torch.ones(3), 0, 4000, 1e-6, Stream(0, 0, "attack"))
+    assert confirmer.test(torch.zeros(3), 1) is None
+    assert confirmer.test(torch.zeros(3), 2) is None
 
 
 def test_the_level_is_shared_and_cannot_be_overspent() -> None:
