@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from doublebubble.printable import printable
 from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee, Method, Protocol
 
 Norm = Literal["l2", "l1", "linf"]
@@ -141,7 +142,7 @@ class Certificate:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return "\n  ".join(self._sentences())
+        return "\n  ".join(map(printable, self._sentences()))
 
     def _repr_html_(self) -> str:
         first, *rest = map(html.escape, self._sentences())

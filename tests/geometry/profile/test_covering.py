@@ -167,8 +167,8 @@ def test_what_cannot_be_meant() -> None:
         with pytest.raises(SettingError):
             covered_radius(bad, r0, 2.0)
     for gap in (1e-9, 0.1):  # between two sectors, and before the last ends
-        for number, end in ((1, {"low": good[1].low + gap}), (2, {"high": good[2].high - gap})):
-            bad = [sector._replace(**end) if k == number else sector for k, sector in enumerate(good)]
+        later, sooner = good[1]._replace(low=good[1].low + gap), good[2]._replace(high=good[2].high - gap)
+        for bad in ([good[0], later, good[2]], [*good[:2], sooner]):
             with pytest.raises(SettingError):
                 covered_radius(bad, r0, 2.0)
     with pytest.raises(SettingError):
