@@ -127,7 +127,7 @@ MUTANTS = (
         "return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)",
         "return nearest",
         "Parts rounded up sum to more than alpha.",
-        ("bounds/test_budget.py::test_equal_parts_always_fit_and_waste_nothing",),
+        ("bounds/test_budget.py::test_what_was_handed_out_in_equal_parts_is_gone",),
     ),
     Mutant(
         "bet-won-too-early",
