@@ -63,7 +63,9 @@ class Request:
             expected = "an even n, no moments, no lines, no kept votes"
             raise SettingError(f"input {self.stream.index}: antithetic draws need {expected}; n = {self.n}")
         if any(len(line.direction) != self.x.numel() for line in self.lines):
-            raise SettingError(f"input {self.stream.index}: expected lines in R^{self.x.numel()}, got another dimension")
+            raise SettingError(
+                f"input {self.stream.index}: expected lines in R^{self.x.numel()}, got another dimension"
+            )
 
     def merged(self, other: "Request") -> "Request":
         """One request that serves both, for draws that two statistics share: an error unless they are the same draws.

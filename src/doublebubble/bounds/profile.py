@@ -78,8 +78,8 @@ def profile_bound(seen: ProfileCounts, top: int, test: ProfileTest, alpha: float
     """With probability at least 1 - alpha over the draws, the class leads the rival on the open ball of this radius.
 
     Theorem R with (R3): of all sectors' functionals only the one that serves where the rival first draws level has to
-    hold, so they do not share alpha. Five events do: the slope off the line, the bins, one functional, and the bounds of
-    class and rival behind r0 and the exponential moments. With a shift the claim is for the part of the ball that
+    hold, so they do not share alpha. Five events do: the slope off the line, the bins, one functional, and the bounds
+    of class and rival behind r0 and the exponential moments. With a shift the claim is for the part of the ball that
     lies in the box (R4). The radius is signed where votes alone do not separate the two classes and nothing else does.
     """
     budget = AlphaBudget(alpha)

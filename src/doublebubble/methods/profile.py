@@ -1,6 +1,6 @@
-"""`profile`: how the votes change along one line, and how little off it. Theorem R with (R3), against the near rivals."""
+"""`profile`: how the votes change along one line, and how little off it: Theorem R, (R3), against the near rivals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from doublebubble import registry
-from doublebubble.bounds import HalfMoments, RivalBound
+from doublebubble.bounds import HalfMoments
 from doublebubble.bounds.profile import ProfileCounts, ProfileTest, profile_bound
 from doublebubble.bounds.votes import rest_bound
 from doublebubble.errors import SettingError
@@ -28,6 +28,7 @@ _MOST_LINES = 4  # each costs a backward pass for each draw of a look
 _LOOKS = {"full": 2, "approximate": 6}
 _BIAS = 0.07  # of the largest gradient: how far the gradient of softened votes is off at least
 _LEAST_SEEN = 8  # draws against the class: fewer show nothing of a profile
+_SAFE = 1.08  # a rival whose votes promise less than this times the radius so far gets a line as well: it is free
 _MOST_MISPLACED = 0.05  # of alpha
 
 
@@ -76,8 +77,7 @@ class ProfileStatistic:
         ]
         named = [profile.test.rival for profile in self.profiles]
         evidence = {
-            str(profile.test.rival): _stored(shown, profile)
-            for shown, profile in zip(seen, self.profiles, strict=True)
+            str(profile.test.rival): _stored(shown, profile) for shown, profile in zip(seen, self.profiles, strict=True)
         }
         vectors: dict[str, Floats] = {}
         for profile in self.profiles:
@@ -184,8 +184,7 @@ def _sights(trials: Trials, rivals: Sequence[int]) -> list[Sight]:
     weights[:, trials.top] = 1.0
     weights[range(len(rivals)), list(rivals)] = -1.0
     looks = [
-        trials.smoothed.sigma
-        * trials.look(trials.x, f"line/{k}", weights).gradients.numpy().reshape(len(rivals), -1)
+        trials.smoothed.sigma * trials.look(trials.x, f"line/{k}", weights).gradients.numpy().reshape(len(rivals), -1)
         for k in range(_LOOKS[trials.config.gradient])
     ]
     half = len(looks) // 2
@@ -235,14 +234,12 @@ def _designed(
         least = min([reached, *(bound.radius for bound in rest)])
         if least > best[1]:
             best = ProfileStatistic(top, len(counts), tuple(made)), least
-        if not rest or rest[0].radius >= reached:
+        if not rest or rest[0].radius >= _SAFE * reached:
             break
     return best
 
 
-def _scene(
-    trials: Trials, sight: Sight, tally: Tally, counts: Counts, expected: Counts, misplaced: float
-) -> Scene:
+def _scene(trials: Trials, sight: Sight, tally: Tally, counts: Counts, expected: Counts, misplaced: float) -> Scene:
     votes = vote_shares(counts, trials.top, sight.rival)
     halves = tally.half_means(sight.asked.weights)
     one, two = (sight.line.off(half) + (0.0 if sight.eta is None else sight.eta) for half in halves)
@@ -263,6 +260,7 @@ def _scene(
         trials.config.alpha,
         trials.smoothed.sigma,
         misplaced,
+        int(counts.sum()),
         shift,
     )
 

@@ -1,14 +1,16 @@
-"""Which line, prices, stakes and sectors to use for a profile, guessed from draws already seen (docs/math.md, section 9).
+"""Which prices, stakes and sectors to use for a profile, guessed from draws already seen (docs/math.md, section 9).
 
 Nothing here claims anything: any line, any prices and any stakes that are fixed before the certify draws are valid.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, pi, sqrt
+from itertools import pairwise
+from math import exp, inf, log, pi, sqrt
 
 import numpy as np
 from scipy.special import ndtr as Phi
+from scipy.special import ndtri as Phi_inv
 
 from doublebubble.bounds import HalfMoments, VoteBounds, design_test
 from doublebubble.bounds.gradient import expected_square
@@ -18,21 +20,31 @@ from doublebubble.bounds.profile import (
     ProfileTest,
     SectorTest,
     design_functional_test,
-    functional_lower_bound,
     profile_bound,
     rounded_test,
 )
-from doublebubble.geometry.profile import Guess, Prices, best_profile_prices, bin_masses, checked_guess, default_edges
+from doublebubble.geometry.profile import (
+    ROUGH,
+    Guess,
+    PriceTable,
+    best_profile_prices,
+    bin_masses,
+    checked_guess,
+    default_edges,
+    mean_value,
+)
 from doublebubble.geometry.profile.cost import FARTHEST
 from doublebubble.types import Counts, Floats
 
 BINS = 24
 _SHARES = ((0.1, 0.8), (0.2, 0.7))  # of alpha for the slope off the line and for a functional
-_RINGS = (0.6, 1.05)  # where rings end, as parts of the way from the radius of votes to the one hoped for
-_PLACE = 0.7  # of a ring: where its prices are made
-_SECTORS = 16
-_POWER = 1.5
+_RINGS = 6
+_PLACE = 0.6  # of a ring: where its prices are made
+_WORSE, _BETTER = 2.0, 0.5  # how far rings go beyond what is expected, in standard deviations of the guess
+_NEAR_ENDS = (0.0, 0.06, 0.14, 0.24, 0.35, 0.46, 0.57, 0.68, 0.8, 0.92, 1.05, 1.2, 1.4, 1.7)  # the lead is small there
+_FAR_ENDS = (1.7, 2.1, 2.6, pi)
 _ANGLES = (0.1, 0.35, 0.6, 0.85, 1.1, 1.4, 1.8)  # where the lead is looked at to find the radius to hope for
+_STEPS = (0.0, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.4)  # radii looked at for that
 _DIGITS = 4
 _ROUNDS = 25
 _BEND = 100.0  # the bend of a profile on the probit scale is taken to be about 0.1 at most
@@ -101,7 +113,7 @@ class Scene:
     """What is guessed of one rival at a ball, and the ball's draws and part of alpha.
 
     `votes` are those to expect of the n draws; `gamma` is the slope off the line, less what an eta of length `shift`
-    takes off it; `misplaced` as in `ProfileCounts`.
+    takes off it; `misplaced` as in `ProfileCounts`; `seen` draws stand behind the guesses.
     """
 
     votes: Counts
@@ -115,6 +127,7 @@ class Scene:
     alpha: float
     sigma: float
     misplaced: float
+    seen: int
     shift: float | None = None
 
     @property
@@ -138,11 +151,23 @@ class Scene:
         r0 = max(start.radius / self.sigma, 0.0)
         if r0 >= 0.75 * FARTHEST:
             return bare, start.radius
-        pricing = _Pricing(self, checked_guess(self.edges, self.f_a, self.f_b, start.numbers["gamma"]), functional_share)
+        guess = checked_guess(self.edges, self.f_a, self.f_b, start.numbers["gamma"])
+        pricing = _Pricing(guess, self.n, functional_share * self.alpha)
         hoped = pricing.hoped(r0)
-        limit = round(min(FARTHEST, 1.2 * hoped + 0.1), 3)
-        test = bare._replace(sectors=pricing.sectors(r0, hoped), limit=limit)
+        spread = self._spread()
+        first, last = max(r0 - _WORSE * spread, 0.0), hoped + _BETTER * spread
+        limit = round(min(FARTHEST, 1.2 * last + 0.1), 3)
+        test = bare._replace(sectors=pricing.sectors(first, last), limit=limit)
         return test, profile_bound(seen, self.top, test, self.alpha, self.sigma).radius
+
+    def _spread(self) -> float:
+        """About how far the radius of votes, in sigmas, may be off because few draws were seen."""
+        each = []
+        for k in (self.top, self.rival):
+            p = min(max(float(self.votes[k]) / self.n, 1e-3), 1 - 1e-3)
+            quantile = float(Phi_inv(p))
+            each.append(sqrt(p * (1 - p) / self.seen) * sqrt(2 * pi) * exp(quantile * quantile / 2))
+        return 0.5 * sum(each)
 
     def _table(self) -> Counts:
         """The draws to expect by bin and vote."""
@@ -152,58 +177,48 @@ class Scene:
 
 
 class _Pricing:
-    """Prices at one displacement after another, and the leads to expect there."""
+    """Prices at displacements, and the leads to expect there."""
 
-    def __init__(self, scene: Scene, guess: Guess, functional_share: float) -> None:
-        self._guess, self._n = guess, scene.n
-        self._level = functional_share * scene.alpha
-        self._table = scene._table()
+    def __init__(self, guess: Guess, n: int, level: float) -> None:
+        self._guess, self._n, self._level = guess, n, level
 
-    def test(self, radius: float, angle: float, near: Prices | None = None) -> FunctionalTest:
-        """The functional for one displacement; `near` are the prices of one near by."""
-        prices = best_profile_prices(self._guess, radius * float(np.cos(angle)), radius * float(np.sin(angle)), near)
-        return rounded_test(design_functional_test(prices, self._guess, self._n, self._level), _DIGITS)
+    def tests(self, radius: Floats, angle: Floats) -> list[FunctionalTest]:
+        """The functional for each of these displacements."""
+        prices = best_profile_prices(self._guess, radius * np.cos(angle), radius * np.sin(angle), ROUGH)
+        made = [design_functional_test(each, self._guess, self._n, self._level) for each in prices]
+        return [rounded_test(test, _DIGITS) for test in made]
 
-    def lead(self, radius: float, angle: float) -> float:
-        """The lead that the functional made for a displacement may be expected to prove there."""
-        test = self.test(radius, angle)
-        mean = functional_lower_bound(test, self._table, self._level)
-        cost = test.prices.cost(radius * float(np.cos(angle)), radius * float(np.sin(angle)))[0]
-        return float(mean - 1 - test.prices.mu * self._guess.gamma - cost)
+    def leads(self, radius: Floats, angle: Floats) -> Floats:
+        """The leads that functionals made for these displacements may be expected to prove there."""
+        tests = self.tests(radius, angle)
+        table = PriceTable([test.prices for test in tests])
+        cost = table.cost(np.arange(len(tests)), radius * np.cos(angle), radius * np.sin(angle))
+        width = [log(1 / self._level) / (self._n * test.stake) for test in tests]  # half of the excess of (R2)
+        values: Floats = np.array([mean_value(test.prices, self._guess) for test in tests]) - 2 * np.array(width) - cost
+        return values
 
     def hoped(self, r0: float) -> float:
         """About the radius at which the lead vanishes at some angle, if prices were made for every displacement."""
-        low, high = r0, min(FARTHEST, 2.5 * r0 + 0.3)
-        angles = list(_ANGLES)
-        for _ in range(6):
-            middle = 0.5 * (low + high)
-            leads = {angle: self.lead(middle, angle) for angle in angles}
-            if min(leads.values()) > 0:
-                low = middle
-            else:
-                high = middle
-                angles = [angle for angle in angles if leads[angle] < 0.1]
-        return 0.5 * (low + high)
+        radii = r0 + np.array(_STEPS) * (0.4 * r0 + 0.2)
+        radii = radii[radii < FARTHEST]
+        angle, radius = (grid.ravel() for grid in np.meshgrid(_ANGLES, radii))
+        least = self.leads(radius, angle).reshape(len(radii), len(_ANGLES)).min(axis=1)
+        if least[0] <= 0:
+            return r0 + 0.02
+        falling = np.flatnonzero(least <= 0)
+        if len(falling) == 0:
+            return float(radii[-1])
+        j = int(falling[0])
+        return float(np.interp(0.0, [least[j], least[j - 1]], [radii[j], radii[j - 1]]))
 
-    def sectors(self, r0: float, hoped: float) -> tuple[SectorTest, ...]:
-        """Sectors of 0..pi in rings, narrow where the lead is small, with prices made for about their middles."""
-        rings = [r0 + part * (hoped - r0) for part in _RINGS]
-        ends = _sector_ends(_SECTORS)
-        made, inner = [], 0.0
-        for number, outer in enumerate(rings):
-            start = max(inner, r0)
-            radius = start + _PLACE * (outer - start)
-            last = number == len(rings) - 1
-            prices: Prices | None = None
-            for low, high in zip(ends[:-1], ends[1:], strict=True):
-                test = self.test(radius, 0.5 * (low + high), prices)
-                prices = test.prices
-                made.append(SectorTest(low, high, test, inner, inf if last else outer))
-            inner = outer
-        return tuple(made)
-
-
-def _sector_ends(count: int) -> list[float]:
-    ends = (pi * np.linspace(0.0, 1.0, count + 1) ** _POWER).tolist()
-    ends[-1] = pi
-    return ends
+    def sectors(self, first: float, last: float) -> tuple[SectorTest, ...]:
+        """Sectors that hold all displacements: narrow, and in rings from `first` to `last`, where the lead is small."""
+        rings = np.round(np.linspace(first, last, _RINGS + 1), 4)
+        near = [(inner, outer, *ends) for inner, outer in pairwise(rings) for ends in pairwise(_NEAR_ENDS)]
+        far = [(rings[0], rings[-1], *ends) for ends in pairwise(_FAR_ENDS)]
+        inner, outer, low, high = np.array([*near, *far]).T
+        tests = self.tests(inner + _PLACE * (outer - inner), 0.5 * (low + high))
+        outer = np.where(outer == rings[-1], inf, outer)
+        inner = np.where(inner == rings[0], 0.0, inner)
+        ends = zip(low.tolist(), high.tolist(), tests, inner.tolist(), outer.tolist(), strict=True)
+        return tuple(SectorTest(*each) for each in ends)

@@ -4,6 +4,7 @@ float64 arrays: the margins taken are a thousand times their rounding, and bound
 are halved until each lies in a ball of its own. Written from docs/math.md; imports nothing of what it checks.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ _HOPELESS = 2e-3  # nor below this where there is no lead at their middle
 _BEHIND = 1e-3  # a point that far behind is not worth covering from elsewhere
 _MOST = 400_000  # cells looked at before giving up
 _TOGETHER = 400
-_OFF = 1e-4  # least b of a point: off the line every formula is regular
+_OFF = 1e-3  # least b of a point: off the line every formula is regular
 _LEAST_MU = 1e-9
 
 
@@ -42,7 +43,7 @@ class Prices:
 
     def __init__(self, edges: Sequence[float], pieces: Sequence[Piece]) -> None:
         ends = []
-        for low, high in zip(edges[:-1], edges[1:], strict=True):
+        for low, high in itertools.pairwise(edges):
             nearest = 0.0 if low * high < 0 else min(abs(low), abs(high))
             parts = int(np.ceil((high - low) / (_STEP * np.exp(nearest**2 / 8))))
             ends.append(np.linspace(low, high, parts + 1))
@@ -102,7 +103,7 @@ class Prices:
 
         with np.errstate(divide="ignore"):
             peak = np.where(A > 0, np.log(mu / (b * np.maximum(A, 1e-300))) / b + b / 2, np.inf)
-        lone = peak > 1e4  # A is 0, or as good as: positive right of -k/mu
+        lone = ~np.isfinite(peak)  # A is 0: positive right of -k/mu
         top = np.where(lone, 0.0, peak)
         eta = np.maximum((b / mu) * k + b * top - 1, 1e-15)
         spread = np.sqrt(2 * eta)
@@ -119,7 +120,8 @@ class Prices:
         # roots beyond the cut: what lies there is less than (|k| + mu |y|) phi
         beyond = 1e-15 * (np.abs(k) + mu)
         nowhere = ~lone & ((b / mu) * k + b * top - 1 <= 0)
-        return np.where(nowhere, beyond, np.maximum(whole, 0.0) + extra + beyond)
+        cost: Array = np.where(nowhere, beyond, np.maximum(whole, 0.0) + extra + beyond)
+        return cost
 
 
 def _density(y: Array) -> Array:
@@ -140,8 +142,8 @@ def tiled(pieces: Sequence[Piece], r0: float, t: float) -> bool:
     lengths = sorted({r0, t, *(end for p in pieces for end in (p.inner, p.outer) if r0 < end < t)})
     return all(
         any(p.low <= low and high <= p.high and p.inner <= inner and outer <= p.outer for p in pieces)
-        for low, high in zip(angles[:-1], angles[1:], strict=True)
-        for inner, outer in zip(lengths[:-1], lengths[1:], strict=True)
+        for low, high in itertools.pairwise(angles)
+        for inner, outer in itertools.pairwise(lengths)
     )
 
 

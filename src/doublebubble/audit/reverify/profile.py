@@ -4,6 +4,7 @@ Everything is computed again from the table of integers, the prices, the stakes,
 nothing of what it checks.
 """
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -33,18 +34,19 @@ def profile(
     if not isinstance(stored, Mapping):
         raise Unconfirmed("rule profile: the evidence lacks the profile of the rival")
     edges = [float(exact(edge, "an edge")) for edge in stored["edges"]]
-    apart = all(b - a >= _NARROWEST for a, b in zip(edges[:-1], edges[1:], strict=True))
+    apart = all(b - a >= _NARROWEST for a, b in itertools.pairwise(edges))
     require(len(edges) >= 1 and apart and max(map(abs, edges)) <= _FARTHEST, "rule profile: the edges are out of range")
     table = _table(stored["table"], edges, counts, top, rivals[0])
     _check_line(line, eta)
     require(bins >= _misplaced(line, sum(counts), len(edges)), "rule profile: too little of alpha for rounding of bins")
     pieces = [_piece(sector, edges, table, functional, float(gamma)) for sector in stored["sectors"]]
-    r0 = float(max((quantile(lower) - quantile(q)) / 2, mp.mpf(0))) * (1 - 1e-14)  # (S3)
+    by_votes = max((quantile(lower) - quantile(q)) / 2, mp.mpf(0))  # (S3)
+    r0 = float(by_votes) * (1 - 1e-14)
 
     def lead(t: Any) -> Any:
-        far = float(t)
-        if far <= r0:
+        if t <= by_votes:
             return 1
+        far = float(t)
         return 1 if far <= _FARTHEST and tiled(pieces, r0, far) and covers(edges, pieces, r0, far) else -1
 
     return lead
@@ -91,7 +93,7 @@ def _piece(sector: Mapping[str, Any], edges: Sequence[float], table: Array, alph
     require(all(len(row) == len(edges) + 1 for row in (k_a, k_b, c)), "rule profile: prices do not fit the bins")
     paid = np.stack([-c, k_a + k_b - c, k_a - c], axis=1)  # of k_A 1[vote != A] + k_B 1[vote = B] - c
     spread = float(paid.max() - paid.min())
-    require(0 < stake and stake * spread <= 1 + 1e-12, "rule profile: a stake is out of range")
+    require(stake > 0 and stake * spread <= 1 + 1e-12, "rule profile: a stake is out of range")
     ends = np.array([-np.inf, *edges, np.inf])
     masses = np.where(ends[:-1] >= 0, ndtr(-ends[:-1]) - ndtr(-ends[1:]), ndtr(ends[1:]) - ndtr(ends[:-1]))
     known = math.fsum(masses * (k_a + k_b - c))
