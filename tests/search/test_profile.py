@@ -1,4 +1,4 @@
-"""What the design of a profile guesses: fits that find the truth, sectors that leave no gap, forecasts that come true."""
+"""What the design of a profile guesses: fits that find the truth, sectors without gaps, forecasts that come true."""
 
 from math import inf, pi
 
@@ -72,7 +72,8 @@ def test_a_fit_without_any_vote_for_a_rival_is_finite() -> None:
     table = np.zeros((len(EDGES) + 1, 3), np.int64)
     table[:, 0] = 20
     f_a, f_b = fitted_profile(table, EDGES, 0.99, 0.005)
-    assert np.all(np.isfinite(f_a)) and np.all(np.isfinite(f_b))
+    assert np.all(np.isfinite(f_a))
+    assert np.all(np.isfinite(f_b))
 
 
 def test_a_design_fills_the_half_plane_and_promises_more_than_votes() -> None:
