@@ -8,6 +8,7 @@ import typer
 
 from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, spoken_warnings
 from doublebubble.errors import InputError, SettingError
+from doublebubble.printable import printable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,7 +58,7 @@ def predict(
             if as_json:
                 typer.echo(json.dumps({"image": str(path), "prediction": label, "class": name, "n": n, "alpha": alpha}))
             else:
-                typer.echo(f"{path}: {'abstained' if name is None else f'{name} (class {label})'}")
+                typer.echo(printable(f"{path}: {'abstained' if name is None else f'{name} (class {label})'}"))
 
 
 predict.__doc__ = _EXAMPLE

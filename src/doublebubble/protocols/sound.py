@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from doublebubble import registry
 from doublebubble.bounds import AlphaBudget, RivalBound
-from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.certificate import Ball, Certificate, Claim, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import certified_radius
 from doublebubble.method import SmoothingMethod
@@ -21,16 +21,6 @@ from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import INPUT, Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import ABSTAIN, Counts, Guarantee, Method
-
-
-@dataclass(frozen=True)
-class Certified:
-    """What one plan certifies once its draws are in."""
-
-    radius: float
-    balls: tuple[Ball, ...]
-    multipliers: tuple[float, ...]
-    whole_domain: bool
 
 
 @dataclass(frozen=True)
@@ -102,7 +92,7 @@ def certify_requests(config: CertifyConfig, given: Input, found: Proposals) -> l
 
 def claim(
     plan: Plan, given: Input, tallies: Mapping[str, Tally], smoothed: SmoothedClassifier, config: CertifyConfig
-) -> Certified:
+) -> Claim:
     """What one plan certifies, at level alpha by itself: its balls share alpha, each ball's rivals do not."""
     if len({ball.statistic.top for ball in plan.balls}) != 1:
         raise AssertionError(f"method {plan.method}: all balls of a plan are for one class")
@@ -113,11 +103,11 @@ def claim(
         for ball, share in zip(plan.balls, shares, strict=True)
     )
     if len(plan.balls) == 1 and plan.balls[0].at_input:
-        return Certified(balls[0].radius, balls, (1.0,), whole_domain=False)
+        return Claim(balls[0].radius, balls, (1.0,), whole_domain=False, reason=plan.reason)
     low, high = smoothed.domain if plan.boxed and smoothed.domain is not None else (None, None)
     centres = [ball.centre for ball in plan.balls]
     bound = certified_radius(given.x, centres, [ball.radius for ball in balls], low, high)  # (D1)
-    return Certified(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain)
+    return Claim(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, plan.reason)
 
 
 def certified_ball(plan: BallPlan, tally: Tally, alpha: float, sigma: float) -> Ball:
@@ -160,11 +150,12 @@ def _certificate(
     given: Input,
     found: Proposals,
     counts: Mapping[str, Counts],
-    claims: Mapping[Method, Certified],
+    claims: Mapping[Method, Claim],
     draws: Mapping[str, int],
     seconds: Mapping[str, float],
 ) -> Certificate:
     plan, made = found.plans[found.chosen], claims[found.chosen]
+    beside = {method: claim for method, claim in claims.items() if method != found.chosen}
     certified = made.radius > 0
     failed = Status.NOT_SEPARATED if all(ball.radius == 0 for ball in made.balls) else Status.NOT_COVERED
     return Certificate(
@@ -175,7 +166,7 @@ def _certificate(
         radius=made.radius,
         radii={method: claims[method].radius for method in found.plans},
         method=found.chosen,
-        reason=plan.reason,
+        reason=made.reason,
         protocol="sound",
         guarantee=Guarantee.EXACT,
         alpha=config.alpha,
@@ -189,6 +180,7 @@ def _certificate(
         draws={**draws, "search": found.cost.draws},
         forward_equivalents={**draws, "search": found.cost.forward_equivalents},
         seconds=seconds,
+        beside=beside,
     )
 
 

@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, JsonValue, model_validator
 
-from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.certificate import Ball, Certificate, Claim, Status
 from doublebubble.config import Settings
 from doublebubble.errors import RunError
-from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.spec import MOST_CLASSES, MOST_INTEGER, RunSpec
 from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee
 
 RecordStatus = Literal["certified", "not_separated", "not_covered", "wrong_class", "failed", "imported"]
@@ -22,8 +22,12 @@ _STATUS: dict[Status, RecordStatus] = {
     Status.WRONG_CLASS: "wrong_class",
 }
 _SENTENCES = {name: status for status, name in _STATUS.items()}
-VotesByClass = dict[int, Annotated[int, Field(ge=0)]]
-Length = Annotated[float, Field(ge=0)]
+LARGEST_RADIUS = 1e15
+"""No radius is larger; six decimals of one that were could not be written exactly."""
+Count = Annotated[int, Field(ge=0, le=MOST_INTEGER)]
+VotesByClass = dict[Annotated[int, Field(ge=0, lt=MOST_CLASSES)], Count]
+Length = Annotated[float, Field(ge=0, le=LARGEST_RADIUS)]
+Seconds = Annotated[float, Field(ge=0, le=LARGEST_RADIUS)]
 
 
 def floor_radius(radius: float) -> float:
@@ -32,8 +36,8 @@ def floor_radius(radius: float) -> float:
     Decimal represents a double exactly, so nothing is rounded before the floor is taken. The radius is a double above
     the floored value, and rounding to the nearest double is monotone, so the result cannot pass the radius.
     """
-    if not (np.isfinite(radius) and radius >= 0):
-        raise RunError(f"radius: expected a finite number >= 0, got {radius!r}")
+    if not 0 <= radius <= LARGEST_RADIUS:
+        raise RunError(f"radius: expected a finite number >= 0 and at most {LARGEST_RADIUS:g}, got {radius!r}")
     return float(Decimal(radius).quantize(Decimal("0.000001"), rounding=ROUND_FLOOR))
 
 
@@ -53,14 +57,23 @@ class BallRecord(Settings):
     `centre` and `vectors` are rows of the run's file of centres for this input; a centre of None is the input itself.
     """
 
-    centre: Annotated[int, Field(ge=0)] | None
+    centre: Count | None
     radius: float
-    n: int
+    n: Annotated[int, Field(ge=-MOST_INTEGER, le=MOST_INTEGER)]
     alpha: float
     counts: VotesByClass
     statistic: str
     evidence: dict[str, JsonValue]
-    vectors: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    vectors: dict[str, Count] = Field(default_factory=dict)
+
+
+class ClaimRecord(Settings):
+    """What proves the radius of a method that was not the one chosen; the radius itself is among the record's radii."""
+
+    balls: tuple[BallRecord, ...]
+    multipliers: tuple[float, ...]
+    whole_domain: bool
+    reason: str
 
 
 class Record(Settings):
@@ -68,12 +81,13 @@ class Record(Settings):
 
     `radius` and `radii` are rounded down to 6 decimals; an imported radius is as its file has it. A failed input has
     status `failed`, an error, no prediction and radius 0, and counts as not certified. Votes are kept for classes that
-    got any. `centres_digest` is the SHA-256 of this input's file of centres, if its plan used any besides the input.
+    got any. `beside` has what proves the radii of the methods that were not chosen. `centres_digest` is the SHA-256 of
+    this input's file of centres, if its plans used any besides the input.
     """
 
-    index: Annotated[int, Field(ge=0)]
-    label: int | None
-    prediction: Annotated[int, Field(ge=ABSTAIN)]
+    index: Count
+    label: Annotated[int, Field(ge=-MOST_INTEGER, le=MOST_INTEGER)] | None
+    prediction: Annotated[int, Field(ge=ABSTAIN, le=MOST_INTEGER)]
     status: RecordStatus
     radius: Length
     radii: dict[str, Length]
@@ -88,14 +102,20 @@ class Record(Settings):
     whole_domain: bool = False
     centres_digest: str | None = None
     counts: dict[str, VotesByClass] = Field(default_factory=dict)
-    draws: dict[str, int] = Field(default_factory=dict)
-    forward_equivalents: dict[str, int] = Field(default_factory=dict)
-    seconds: dict[str, float] = Field(default_factory=dict)
+    draws: dict[str, Count] = Field(default_factory=dict)
+    forward_equivalents: dict[str, Count] = Field(default_factory=dict)
+    seconds: dict[str, Seconds] = Field(default_factory=dict)
+    beside: dict[str, ClaimRecord] = Field(default_factory=dict)
 
     @property
     def correct(self) -> bool | None:
         """Whether the prediction is the label; None without a label. Abstained and failed inputs are not correct."""
         return None if self.label is None else self.prediction == self.label
+
+    @property
+    def all_balls(self) -> tuple[BallRecord, ...]:
+        """The balls of the plan and of those beside it, in the order in which centres and vectors are stored."""
+        return self.balls + tuple(ball for claim in self.beside.values() for ball in claim.balls)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -129,6 +149,7 @@ class Record(Settings):
             draws=dict(certificate.draws),
             forward_equivalents=dict(certificate.forward_equivalents),
             seconds=dict(certificate.seconds),
+            beside={method: _claim(claim, rows) for method, claim in certificate.beside.items()},
         )
 
     @classmethod
@@ -148,9 +169,7 @@ class Record(Settings):
 
     def certificate(self, spec: RunSpec, centres: Floats | None) -> Certificate:
         """The certificate that this is the record of, its radii as they are here; `centres` as the run keeps them."""
-        lost = any(ball.centre is not None or ball.vectors for ball in self.balls) and centres is None
-        if self.status not in _SENTENCES or lost:
-            why = "its centres were not stored" if lost else "it has none"
+        if why := self._damage(spec, centres):
             raise RunError(f"input {self.index}: the certificate cannot be made again, {why}")
         return Certificate(
             index=self.index,
@@ -174,7 +193,32 @@ class Record(Settings):
             draws=self.draws,
             forward_equivalents=self.forward_equivalents,
             seconds=self.seconds,
+            beside={
+                method: Claim(
+                    radius=self.radii[method],
+                    balls=tuple(_certified_ball(ball, centres, spec.num_classes) for ball in claim.balls),
+                    multipliers=claim.multipliers,
+                    whole_domain=claim.whole_domain,
+                    reason=claim.reason,
+                )
+                for method, claim in self.beside.items()
+            },
         )
+
+    def _damage(self, spec: RunSpec, centres: Floats | None) -> str:
+        """Why there is no certificate to be made of the record; nothing if there is one."""
+        if self.status not in _SENTENCES:
+            return "it has none"
+        balls = list(self.all_balls)
+        rows = [row for ball in balls for row in (ball.centre, *ball.vectors.values()) if row is not None]
+        labels = [label for votes in (*self.counts.values(), *(ball.counts for ball in balls)) for label in votes]
+        if rows and centres is None:
+            return "its centres were not stored"
+        if centres is not None and max(rows, default=-1) >= len(centres):
+            return "its file of centres lacks some of them"
+        if max(labels, default=-1) >= spec.num_classes:
+            return f"it has votes for class {max(labels)} of {spec.num_classes}"
+        return ""
 
     def without_time(self) -> dict[str, object]:
         """All that must be equal when the same input is certified again."""
@@ -182,13 +226,23 @@ class Record(Settings):
 
 
 def centres_of(certificate: Certificate) -> Floats | None:
-    """The centres and other vectors of the plan, the input itself excepted, ball by ball; None if there are none."""
+    """The centres and other vectors of the plans, the input itself excepted, ball by ball; None if there are none."""
     rows = [
         row.reshape(certificate.shape)
-        for ball in certificate.balls
+        for claim in certificate.claims.values()
+        for ball in claim.balls
         for row in ([] if ball.centre is None else [ball.centre]) + list(ball.vectors.values())
     ]
     return np.stack(rows) if rows else None
+
+
+def _claim(claim: Claim, rows: Iterator[int]) -> ClaimRecord:
+    return ClaimRecord(
+        balls=tuple(_ball(ball, rows) for ball in claim.balls),
+        multipliers=claim.multipliers,
+        whole_domain=claim.whole_domain,
+        reason=claim.reason,
+    )
 
 
 def _ball(ball: Ball, rows: Iterator[int]) -> BallRecord:
