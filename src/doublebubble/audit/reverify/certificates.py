@@ -16,8 +16,8 @@ from doublebubble.config import checked_domain
 from doublebubble.types import ABSTAIN, Guarantee
 
 _AT_INPUT = "all draws at the input"
-_BALLS = {"cohen": 1, "dipole": 1, "first_order": 1, "single": 1, "boundary": 1, "double": 2}
-_STATISTICS = {"cohen": set[str](), "dipole": {"dipole"}, "first_order": {"first_order"}}
+_BALLS = {"cohen": 1, "dipole": 1, "first_order": 1, "profile": 1, "single": 1, "boundary": 1, "double": 2}
+_STATISTICS = {"cohen": set[str](), "dipole": {"dipole"}, "first_order": {"first_order"}, "profile": {"profile"}}
 _VOTES = {"binary", "multiclass"}
 _FLOOR = mp.mpf("0.000001")
 
