@@ -14,9 +14,10 @@ from torch import Tensor, nn
 
 from benchmarks.rows import Row, best_seconds
 from benchmarks.subjects import subject
-from doublebubble.noise import NOISES, Lattice, LatticeDraws, NoiseName, NoiseSource, noise_source
+from doublebubble.noise import Lattice, LatticeDraws, NoiseSource, noise_source
 from doublebubble.program import Program, fastest_program
 from doublebubble.streams import Stream
+from doublebubble.types import NOISES, NoiseName
 
 SIGMA, BATCH, ROUNDS = 0.5, 256, 12
 EIGHT_BIT = Lattice.around(Fraction(1, 255), (0.0, 1.0), SIGMA)

@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 import doublebubble as db
-from doublebubble.noise import Lattice, NoiseName, noise_source
+from doublebubble.noise import Lattice, noise_source
 from doublebubble.streams import Stream
-from doublebubble.types import Counts
+from doublebubble.types import Counts, NoiseName
 
 SIDE, SIGMA, CLASSES = 28, 1.0, 3
 LATTICE = Lattice.around(Fraction(1, 255), (0.0, 1.0), SIGMA)

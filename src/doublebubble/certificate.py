@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee, Method, Protocol
+from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee, Method, NoiseName, Protocol
 
 Norm = Literal["l2", "l1", "linf"]
 Evidence = Mapping[str, Any]
@@ -24,6 +24,23 @@ class Status(Enum):
     NOT_SEPARATED = "abstained: the draws do not tell the leading class from the others at this level"
     NOT_COVERED = "abstained: no ball of the plan covers the input"
     WRONG_CLASS = "the class under test is not the one that most draws vote for"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise that the draws had, and `loss`, what its distance from the normal law took off alpha (N3).
+
+    On a lattice, `grid` steps make one unit, and noisy values were clipped to the steps from `low` to `high`.
+    """
+
+    name: NoiseName = "gaussian"
+    loss: float = 0.0
+    grid: int | None = None
+    low: int | None = None
+    high: int | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.grid is None else f"{self.name} of step 1/{self.grid}, range {self.low} to {self.high}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +74,7 @@ class Certificate:
     `radius` belongs to the plan that was fixed before the certify draws and is the number to rely on. `radii[m]` is
     what method m alone certifies at level alpha; their maximum is not a certificate. `guarantee` says in which sense
     all of them hold, at confidence 1 - alpha for this input. `counts` are the votes of the select draws and, where
-    certify draws were made at the input itself, of those (`input`).
+    certify draws were made at the input itself, of those (`input`). `noise` says how these draws were made.
     """
 
     index: int
@@ -81,6 +98,7 @@ class Certificate:
     draws: Mapping[str, int]
     forward_equivalents: Mapping[str, int]
     seconds: Mapping[str, float]
+    noise: Noise = field(default_factory=Noise)
 
     @property
     def abstained(self) -> bool:
@@ -135,7 +153,7 @@ class Certificate:
         return [
             f"Certificate of input {self.index}: {said}{beside}; {self.status.value}",
             f"the radius {self.guarantee.sentence}; alpha {self.alpha:g}",
-            f"method {self.method}, protocol {self.protocol}, sigma {self.sigma:g}{label}; {spent}",
+            f"method {self.method}, protocol {self.protocol}, sigma {self.sigma:g}, noise {self.noise}{label}; {spent}",
         ]
 
 

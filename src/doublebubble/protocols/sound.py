@@ -7,11 +7,11 @@ domain nearer than the radius gets another class. Knows methods by the registry 
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from doublebubble import registry
 from doublebubble.bounds import AlphaBudget, RivalBound
-from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.certificate import Ball, Certificate, Noise, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import certified_radius
 from doublebubble.method import SmoothingMethod
@@ -31,6 +31,7 @@ class Certified:
     balls: tuple[Ball, ...]
     multipliers: tuple[float, ...]
     whole_domain: bool
+    loss: float
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ class _Timed:
 
 def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
     """A certificate for each input, each as if it were alone; draws of several inputs share micro-batches."""
+    inputs = [replace(given, x=smoothed.noise.placed(given.x, given.index)) for given in inputs]
+    for given in inputs:
+        smoothed.noise.loss(config.n, given.x.numel(), config.alpha)  # an error before any draw is made, not after
     selected = _tallies(smoothed, [Request(i.x, config.n0, Stream(config.seed, i.index, "select")) for i in inputs])
     proposals, search_seconds = [], []
     for given, select in zip(inputs, selected, strict=True):
@@ -103,21 +107,27 @@ def certify_requests(config: CertifyConfig, given: Input, found: Proposals) -> l
 def claim(
     plan: Plan, given: Input, tallies: Mapping[str, Tally], smoothed: SmoothedClassifier, config: CertifyConfig
 ) -> Certified:
-    """What one plan certifies, at level alpha by itself: its balls share alpha, each ball's rivals do not."""
+    """What one plan certifies, at level alpha by itself: its balls share alpha, each ball's rivals do not.
+
+    What the noise of all the plan's draws takes off alpha is taken off before the balls share it (N3).
+    """
     if len({ball.statistic.top for ball in plan.balls}) != 1:
         raise AssertionError(f"method {plan.method}: all balls of a plan are for one class")
-    budget = AlphaBudget(config.alpha)
+    dimension, noise = given.x.numel(), smoothed.noise
+    budget = AlphaBudget(config.alpha, loss := noise.loss(sum(ball.n for ball in plan.balls), dimension, config.alpha))
     shares = budget.take_equal([ball.part for ball in plan.balls])
     balls = tuple(
         certified_ball(ball, tallies[ball.part], share, smoothed.sigma)
         for ball, share in zip(plan.balls, shares, strict=True)
     )
     if len(plan.balls) == 1 and plan.balls[0].at_input:
-        return Certified(balls[0].radius, balls, (1.0,), whole_domain=False)
+        return Certified(balls[0].radius, balls, (1.0,), False, loss)
     low, high = smoothed.domain if plan.boxed and smoothed.domain is not None else (None, None)
     centres = [ball.centre for ball in plan.balls]
-    bound = certified_radius(given.x, centres, [ball.radius for ball in balls], low, high)  # (D1)
-    return Certified(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain)
+    radii = [noise.nearer(ball.radius, dimension) for ball in balls]
+    bound = certified_radius(given.x, centres, radii, low, high)  # (D1)
+    radius = noise.nearer(bound.radius, dimension)
+    return Certified(radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, loss)
 
 
 def certified_ball(plan: BallPlan, tally: Tally, alpha: float, sigma: float) -> Ball:
@@ -189,6 +199,7 @@ def _certificate(
         draws={**draws, "search": found.cost.draws},
         forward_equivalents={**draws, "search": found.cost.forward_equivalents},
         seconds=seconds,
+        noise=Noise(smoothed.noise.name, made.loss, smoothed.noise.grid, *(smoothed.noise.limits or (None, None))),
     )
 
 

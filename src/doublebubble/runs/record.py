@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, JsonValue, model_validator
 
-from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.certificate import Ball, Certificate, Noise, Status
 from doublebubble.config import Settings
 from doublebubble.errors import RunError
 from doublebubble.runs.spec import RunSpec
@@ -69,6 +69,7 @@ class Record(Settings):
     `radius` and `radii` are rounded down to 6 decimals; an imported radius is as its file has it. A failed input has
     status `failed`, an error, no prediction and radius 0, and counts as not certified. Votes are kept for classes that
     got any. `centres_digest` is the SHA-256 of this input's file of centres, if its plan used any besides the input.
+    `noise` says how its draws were made and what of alpha that took.
     """
 
     index: Annotated[int, Field(ge=0)]
@@ -91,6 +92,7 @@ class Record(Settings):
     draws: dict[str, int] = Field(default_factory=dict)
     forward_equivalents: dict[str, int] = Field(default_factory=dict)
     seconds: dict[str, float] = Field(default_factory=dict)
+    noise: Noise = Field(default_factory=Noise)
 
     @property
     def correct(self) -> bool | None:
@@ -129,6 +131,7 @@ class Record(Settings):
             draws=dict(certificate.draws),
             forward_equivalents=dict(certificate.forward_equivalents),
             seconds=dict(certificate.seconds),
+            noise=certificate.noise,
         )
 
     @classmethod
@@ -174,6 +177,7 @@ class Record(Settings):
             draws=self.draws,
             forward_equivalents=self.forward_equivalents,
             seconds=self.seconds,
+            noise=self.noise,
         )
 
     def without_time(self) -> dict[str, object]:
