@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from doublebubble.audit.reverify.balls import check_ball
 from doublebubble.audit.reverify.geometry import Box, Point, proved_square
-from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require, within
+from doublebubble.audit.reverify.noise import check_noise
+from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require
 from doublebubble.audit.reverify.published import check_published
 from doublebubble.certificate import Certificate, Status
 from doublebubble.types import ABSTAIN, Guarantee
@@ -58,7 +59,7 @@ def reverify(
         if certificate.protocol == "paper":
             sentence = check_published(certificate, point, domain)
             return Verdict(certificate.index, Confirmation.PUBLISHED, sentence)
-        _check(certificate, point, None if domain is None else Box.of(domain))
+        _check(certificate, point, domain)
     except Unknown as why:
         return Verdict(certificate.index, Confirmation.UNKNOWN, str(why))
     except Unconfirmed as why:
@@ -76,7 +77,7 @@ def _flat(x: NDArray[np.floating], certificate: Certificate) -> Point:
     return values
 
 
-def _check(made: Certificate, x: Point | None, box: Box | None) -> None:
+def _check(made: Certificate, x: Point | None, domain: tuple[float, float] | None) -> None:
     """Every step of the proof of section 2."""
     require(made.protocol == "sound", f"there is no protocol {made.protocol}")
     require(made.guarantee is Guarantee.EXACT, f"protocol sound with guarantee {made.guarantee.value}")
@@ -84,7 +85,8 @@ def _check(made: Certificate, x: Point | None, box: Box | None) -> None:
     require(0 < exact(made.alpha, "alpha") < 1, "alpha is not between 0 and 1")
     require(len(made.balls) > 0, "there is no ball")
     _check_words(made)
-    within([ball.alpha for ball in made.balls], made.alpha, "the plan")
+    check_noise(made, x, domain)
+    box = None if domain is None else Box.of(domain)
     for ball in made.balls:
         centre = x if ball.centre is None else ball.centre.reshape(-1)
         check_ball(ball, made.sigma, centre, box)
@@ -151,9 +153,9 @@ def _check_radius(made: Certificate, x: Point | None, box: Box | None) -> None:
         require(box is not None or not made.whole_domain, "the whole of a domain without end is claimed")
         centres = [x if ball.centre is None else ball.centre.reshape(-1) for ball in made.balls]
         radii = [ball.radius for ball in made.balls]
-        square, farthest = proved_square(x, centres, radii, made.multipliers, box)
+        square, farthest = proved_square(x, centres, radii, made.multipliers, box, made.noise.grid)
         if made.method == "single":  # its claim does not use the box, so its multipliers are for free space
-            square = proved_square(x, centres, radii, made.multipliers, None)[0]
+            square = proved_square(x, centres, radii, made.multipliers, None, made.noise.grid)[0]
         if made.whole_domain:
             require(square > farthest, "the balls do not cover the whole domain")
             square = farthest
