@@ -24,6 +24,9 @@ FORMAT = 2
 """The layout of spec.json and records.jsonl; another number is another layout."""
 
 
+_USUAL: dict[str, object] = {"classes": None, "noise": "gaussian", "grid": None}
+
+
 class RunSpec(Settings):
     """Everything that determines the numbers of a certification run.
 
@@ -63,8 +66,7 @@ class RunSpec(Settings):
     def _without_what_is_usual(self, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
         """What later versions added is written and hashed only where it says something."""
         content: dict[str, object] = whole(self)
-        usual = {"classes": None, "noise": "gaussian", "grid": None}
-        return {name: value for name, value in content.items() if name not in usual or value != usual[name]}
+        return {name: value for name, value in content.items() if name not in _USUAL or value != _USUAL[name]}
 
     @model_validator(mode="after")
     def _grid_for_the_lattice_alone(self) -> Self:
@@ -151,7 +153,7 @@ def differences(old: Spec, new: Spec) -> list[str]:
     The logits of the probe may differ by their tolerance: threads change their last bits, and the model is the same.
     """
     apart = {"probe"}
-    before, after = (_flat(spec.model_dump(mode="json", exclude=apart)) for spec in (old, new))
+    before, after = (_flat({**_USUAL, **spec.model_dump(mode="json", exclude=apart)}) for spec in (old, new))
     names = [*before, *(name for name in after if name not in before)]
     changed = [name for name in names if before.get(name) != after.get(name)]
     found = [f"{name}: {before.get(name)!r} -> {after.get(name)!r}" for name in changed]
