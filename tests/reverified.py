@@ -46,8 +46,11 @@ def chosen(made: Sequence[Made]) -> list[Made]:
     kinds: dict[object, Made] = {}
     for one in made[FIRST:]:
         certificate = one[0]
-        statistics = tuple((ball.statistic, bool(ball.vectors)) for ball in certificate.balls)
-        kinds.setdefault((certificate.protocol, certificate.method, certificate.status, statistics), one)
+        plans = tuple(
+            (method, tuple((ball.statistic, bool(ball.vectors)) for ball in claim.balls))
+            for method, claim in certificate.claims.items()
+        )
+        kinds.setdefault((certificate.protocol, certificate.status, plans), one)
     return [*made[:FIRST], *kinds.values()]
 
 

@@ -68,13 +68,28 @@ class Ball:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What the plan of one method certifies, at level alpha by itself, and the balls that prove it.
+
+    `multipliers` are those of the bound (D1) on the union of the balls; `reason` says why the plan is as it is.
+    """
+
+    radius: float
+    balls: tuple[Ball, ...]
+    multipliers: tuple[float, ...]
+    whole_domain: bool
+    reason: str
+
+
+@dataclass(frozen=True)
 class Certificate:
     """The outcome for one input.
 
     `radius` belongs to the plan that was fixed before the certify draws and is the number to rely on. `radii[m]` is
-    what method m alone certifies at level alpha; their maximum is not a certificate. `guarantee` says in which sense
-    all of them hold, at confidence 1 - alpha for this input. `counts` are the votes of the select draws and, where
-    certify draws were made at the input itself, of those (`input`). `noise` says how these draws were made.
+    what method m alone certifies at level alpha; their maximum is not a certificate. `beside` has what proves the radii
+    of the methods that were not chosen. `guarantee` says in which sense all of them hold, at confidence 1 - alpha for
+    this input. `counts` are the votes of the select draws and, where certify draws were made at the input itself, of
+    those (`input`). `noise` says how these draws were made.
     """
 
     index: int
@@ -99,6 +114,13 @@ class Certificate:
     forward_equivalents: Mapping[str, int]
     seconds: Mapping[str, float]
     noise: Noise = field(default_factory=Noise)
+    beside: Mapping[Method, Claim] = field(default_factory=dict)
+
+    @property
+    def claims(self) -> dict[Method, Claim]:
+        """What each method claims, with what proves it: first the method whose radius is the certificate's."""
+        chosen = Claim(self.radius, self.balls, self.multipliers, self.whole_domain, self.reason)
+        return {self.method: chosen, **self.beside}
 
     @property
     def abstained(self) -> bool:

@@ -1,12 +1,12 @@
 """Plans as the search makes them, on a classifier where every method has something to say."""
 
 from doublebubble import registry
+from doublebubble.audit.cases import corridor_case
 from doublebubble.audit.coverage import Case
 from doublebubble.config import CertifyConfig
 from doublebubble.method import SmoothingMethod
 from doublebubble.search.plan import Proposal
 from doublebubble.search.trials import Trials
-from tests.protocols.cases import corridor_case
 
 
 def method(name: str) -> SmoothingMethod:

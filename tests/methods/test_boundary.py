@@ -5,13 +5,13 @@ import pytest
 import torch
 
 import doublebubble as db
+from doublebubble.audit.cases import corridor_case
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.geometry import certified_radius, published_boundary_radius
 from doublebubble.method import PublishedBall, PublishedBalls
 from doublebubble.types import GradientKind
 from tests.methods.faces import SIGMA, TRUTH, R, S, W, at_faces, certify, smoothed
 from tests.methods.made import method
-from tests.protocols.cases import corridor_case
 
 
 def test_the_truth_is_the_closed_form() -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import doublebubble as db
+from doublebubble.audit.cases import boxed_cases, free_cases, tied_cases
 from doublebubble.audit.coverage import Case, count_misses, misses_allowed, repetitions
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.bounds import (
@@ -26,7 +27,6 @@ from doublebubble.search.forecast import expected_counts
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 from tests.methods.slab import slab
-from tests.protocols.cases import boxed_cases, free_cases, tied_cases
 from tests.spent import shares_of_alpha
 
 ALPHA = 0.05

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from doublebubble.audit.cases import boxed_cases, corridor_case, free_cases, tied_cases
 from doublebubble.audit.coverage import Case, count_misses, count_wrong_predictions, misses_allowed, repetitions
 from doublebubble.config import CertifyConfig
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import GradientKind, Method
-from tests.protocols.cases import boxed_cases, corridor_case, free_cases, tied_cases
 from tests.spent import shares_of_alpha
 
 ALPHA = 0.05

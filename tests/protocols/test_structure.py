@@ -9,6 +9,7 @@ import pytest
 
 import doublebubble as db
 from doublebubble import registry
+from doublebubble.audit.cases import boxed_cases, corridor_case, free_cases
 from doublebubble.audit.coverage import Case
 from doublebubble.protocols import sound
 from doublebubble.search.plan import Plan, Proposals
@@ -16,7 +17,6 @@ from doublebubble.search.trials import Trials
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
-from tests.protocols.cases import boxed_cases, corridor_case, free_cases
 
 ALPHA, N = 0.001, 4000
 INDEX = 15  # where every kind of plan shows

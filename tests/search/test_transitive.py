@@ -2,10 +2,10 @@
 
 import torch
 
+from doublebubble.audit.cases import corridor_case
 from doublebubble.methods.first_order import FirstOrderStatistic, judging_probes, statistic_at
 from doublebubble.search.transitive import bearings_of, blocked_shift
 from tests.methods.made import proposal, trials
-from tests.protocols.cases import corridor_case
 
 
 def test_a_further_ball_uses_its_gradient_where_that_pays() -> None:

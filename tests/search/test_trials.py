@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from doublebubble.audit.cases import corridor_case
 from doublebubble.config import CertifyConfig
 from doublebubble.search.trials import Trials
-from tests.protocols.cases import corridor_case
 
 
 def trials(n: int = 6800) -> Trials:

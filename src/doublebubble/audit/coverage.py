@@ -42,12 +42,13 @@ class Case:
 
 
 def repetitions(
-    case: Case, config: CertifyConfig, times: int, smoothed: SmoothedClassifier | None = None
+    case: Case, config: CertifyConfig, times: int | range, smoothed: SmoothedClassifier | None = None
 ) -> Iterator[Certificate]:
-    """Certificates of one point, each with randomness of its own."""
+    """Certificates of one point, each with randomness of its own: so many, or those with these numbers."""
     certifier = Certifier(case.smoothed if smoothed is None else smoothed, config)
-    for first in range(0, times, _TOGETHER):
-        indices = range(first, min(first + _TOGETHER, times))
+    asked = range(times) if isinstance(times, int) else times
+    for first in range(0, len(asked), _TOGETHER):
+        indices = asked[first : first + _TOGETHER]
         yield from certifier.certify_many([case.x] * len(indices), indices)
 
 

@@ -8,15 +8,34 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from doublebubble.cli.coverage import DRAWS, REPETITIONS, audit_coverage
+from doublebubble.errors import SettingError
+
 if TYPE_CHECKING:
     from doublebubble.audit.reverify import Confirmation
 
 
 def audit(
-    path: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    path: Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     data_dir: Annotated[
         Path | None, typer.Option(help="Where data sets lie, for the inputs (default: DOUBLEBUBBLE_DATA).")
+    ] = None,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Instead of a run, audit the methods on classifiers with a known truth.")
+    ] = False,
+    methods: Annotated[str, typer.Option(help="For --coverage: a list with commas.")] = "all",
+    alphas: Annotated[str, typer.Option(help="For --coverage: levels with commas.")] = "0.5,0.2,0.1,0.05,0.01",
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="For --coverage: certificates for each point and level.")
+    ] = REPETITIONS,
+    draws: Annotated[int, typer.Option(min=10, help="For --coverage: certify draws of each.")] = DRAWS,
+    tight: Annotated[
+        bool, typer.Option("--tight", help="For --coverage: only points where the method's bound is nearly tight.")
+    ] = False,
+    paper: Annotated[bool, typer.Option(help="For --coverage: protocol paper beside it.")] = True,
+    out: Annotated[
+        Path | None, typer.Option(help="For --coverage: folder for the figure and the numbers.", show_default=False)
     ] = None,
 ) -> None:
     """Compute every radius of a run again from what its records store, and name those that do not follow.
@@ -24,8 +43,16 @@ def audit(
     In fifty digits, by code that shares nothing with the code that made them. Exits 1 if any record is not confirmed.
     What is taken on trust: that the votes were cast as they are stored.
 
-    Example: [bold]doublebubble audit run[/bold]
+    With --coverage: how often certificates of classifiers whose truth is known claim too much, against alpha, judged
+    by an exact binomial test. Exits 1 if a method of protocol sound misses more often than it may.
+
+    Examples: [bold]doublebubble audit run[/bold], [bold]doublebubble audit --coverage --out coverage[/bold]
     """
+    if coverage == (path is not None):
+        raise SettingError("audit: expected either the folder of a run or --coverage")
+    if path is None:
+        audit_coverage(methods, alphas, repetitions, draws, tight, paper, out, as_json)
+        return
     from doublebubble.audit.reverify import reverify_run
     from doublebubble.facade.auditing import inputs_of
     from doublebubble.runs.store import read_run
@@ -34,16 +61,16 @@ def audit(
     run = read_run(path)
     inputs, trouble = inputs_of(run.spec, data_dir=data_dir)
     verdicts = reverify_run(run, inputs)
-    methods = {record.index: record.method or "none" for record in run.records}
+    used = {record.index: record.method or "none" for record in run.records}
     failing = [verdict for verdict in verdicts if not verdict.confirmed]
     if as_json:
         listed = [
-            {"index": v.index, "method": methods[v.index], "outcome": v.outcome.value, "sentence": v.sentence}
+            {"index": v.index, "method": used[v.index], "outcome": v.outcome.value, "sentence": v.sentence}
             for v in verdicts
         ]
         typer.echo(json.dumps({"confirmed": not failing, "trouble": trouble, "records": listed}))
     else:
-        _show(console, [(methods[v.index], v.outcome) for v in verdicts])
+        _show(console, [(used[v.index], v.outcome) for v in verdicts])
         if trouble:
             console.print(trouble, markup=False)
         for verdict in failing:

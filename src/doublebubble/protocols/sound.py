@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from doublebubble import registry
 from doublebubble.bounds import AlphaBudget, RivalBound
-from doublebubble.certificate import Ball, Certificate, Noise, Status
+from doublebubble.certificate import Ball, Certificate, Claim, Noise, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import certified_radius
 from doublebubble.method import SmoothingMethod
@@ -21,17 +21,6 @@ from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import INPUT, Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import ABSTAIN, Counts, Guarantee, Method
-
-
-@dataclass(frozen=True)
-class Certified:
-    """What one plan certifies once its draws are in."""
-
-    radius: float
-    balls: tuple[Ball, ...]
-    multipliers: tuple[float, ...]
-    whole_domain: bool
-    loss: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +35,7 @@ def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Se
     """A certificate for each input, each as if it were alone; draws of several inputs share micro-batches."""
     inputs = [replace(given, x=smoothed.noise.placed(given.x, given.index)) for given in inputs]
     for given in inputs:
-        smoothed.noise.loss(config.n, given.x.numel(), config.alpha)  # an error before any draw is made, not after
+        _noise(smoothed, config, given)  # an error before any draw is made, not after
     selected = _tallies(smoothed, [Request(i.x, config.n0, Stream(config.seed, i.index, "select")) for i in inputs])
     proposals, search_seconds = [], []
     for given, select in zip(inputs, selected, strict=True):
@@ -106,28 +95,28 @@ def certify_requests(config: CertifyConfig, given: Input, found: Proposals) -> l
 
 def claim(
     plan: Plan, given: Input, tallies: Mapping[str, Tally], smoothed: SmoothedClassifier, config: CertifyConfig
-) -> Certified:
+) -> Claim:
     """What one plan certifies, at level alpha by itself: its balls share alpha, each ball's rivals do not.
 
-    What the noise of all the plan's draws takes off alpha is taken off before the balls share it (N3).
+    What the noise of n draws takes off alpha, and no plan has more, is taken off before the balls share it (N3).
     """
     if len({ball.statistic.top for ball in plan.balls}) != 1:
         raise AssertionError(f"method {plan.method}: all balls of a plan are for one class")
     dimension, noise = given.x.numel(), smoothed.noise
-    budget = AlphaBudget(config.alpha, loss := noise.loss(sum(ball.n for ball in plan.balls), dimension, config.alpha))
+    budget = AlphaBudget(config.alpha, _noise(smoothed, config, given).loss)
     shares = budget.take_equal([ball.part for ball in plan.balls])
     balls = tuple(
         certified_ball(ball, tallies[ball.part], share, smoothed.sigma)
         for ball, share in zip(plan.balls, shares, strict=True)
     )
     if len(plan.balls) == 1 and plan.balls[0].at_input:
-        return Certified(balls[0].radius, balls, (1.0,), False, loss)
+        return Claim(balls[0].radius, balls, (1.0,), whole_domain=False, reason=plan.reason)
     low, high = smoothed.domain if plan.boxed and smoothed.domain is not None else (None, None)
     centres = [ball.centre for ball in plan.balls]
     radii = [noise.nearer(ball.radius, dimension) for ball in balls]
     bound = certified_radius(given.x, centres, radii, low, high)  # (D1)
     radius = noise.nearer(bound.radius, dimension)
-    return Certified(radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, loss)
+    return Claim(radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, plan.reason)
 
 
 def certified_ball(plan: BallPlan, tally: Tally, alpha: float, sigma: float) -> Ball:
@@ -170,11 +159,12 @@ def _certificate(
     given: Input,
     found: Proposals,
     counts: Mapping[str, Counts],
-    claims: Mapping[Method, Certified],
+    claims: Mapping[Method, Claim],
     draws: Mapping[str, int],
     seconds: Mapping[str, float],
 ) -> Certificate:
     plan, made = found.plans[found.chosen], claims[found.chosen]
+    beside = {method: claim for method, claim in claims.items() if method != found.chosen}
     certified = made.radius > 0
     failed = Status.NOT_SEPARATED if all(ball.radius == 0 for ball in made.balls) else Status.NOT_COVERED
     return Certificate(
@@ -185,7 +175,7 @@ def _certificate(
         radius=made.radius,
         radii={method: claims[method].radius for method in found.plans},
         method=found.chosen,
-        reason=plan.reason,
+        reason=made.reason,
         protocol="sound",
         guarantee=Guarantee.EXACT,
         alpha=config.alpha,
@@ -199,8 +189,16 @@ def _certificate(
         draws={**draws, "search": found.cost.draws},
         forward_equivalents={**draws, "search": found.cost.forward_equivalents},
         seconds=seconds,
-        noise=Noise(smoothed.noise.name, made.loss, smoothed.noise.grid, *(smoothed.noise.limits or (None, None))),
+        beside=beside,
+        noise=_noise(smoothed, config, given),
     )
+
+
+def _noise(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -> Noise:
+    """The noise of the draws for one input, and what n of them take off alpha: an error where that is too much."""
+    law = smoothed.noise
+    loss = law.loss(config.n, given.x.numel(), config.alpha)
+    return Noise(law.name, loss, law.grid, *(law.limits or (None, None)))
 
 
 def _tallies(smoothed: SmoothedClassifier, requests: Sequence[Request]) -> list[_Timed]:

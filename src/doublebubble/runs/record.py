@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, JsonValue, model_validator
 
-from doublebubble.certificate import Ball, Certificate, Noise, Status
+from doublebubble.certificate import Ball, Certificate, Claim, Noise, Status
 from doublebubble.config import Settings
 from doublebubble.errors import RunError
 from doublebubble.runs.spec import RunSpec
@@ -63,13 +63,23 @@ class BallRecord(Settings):
     vectors: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
 
 
+class ClaimRecord(Settings):
+    """What proves the radius of a method that was not the one chosen; the radius itself is among the record's radii."""
+
+    balls: tuple[BallRecord, ...]
+    multipliers: tuple[float, ...]
+    whole_domain: bool
+    reason: str
+
+
 class Record(Settings):
     """One line of a run.
 
     `radius` and `radii` are rounded down to 6 decimals; an imported radius is as its file has it. A failed input has
     status `failed`, an error, no prediction and radius 0, and counts as not certified. Votes are kept for classes that
-    got any. `centres_digest` is the SHA-256 of this input's file of centres, if its plan used any besides the input.
-    `noise` says how its draws were made and what of alpha that took.
+    got any. `beside` has what proves the radii of the methods that were not chosen. `centres_digest` is the SHA-256 of
+    this input's file of centres, if its plans used any besides the input. `noise` says how its draws were made and what
+    of alpha that took.
     """
 
     index: Annotated[int, Field(ge=0)]
@@ -93,11 +103,17 @@ class Record(Settings):
     forward_equivalents: dict[str, int] = Field(default_factory=dict)
     seconds: dict[str, float] = Field(default_factory=dict)
     noise: Noise = Field(default_factory=Noise)
+    beside: dict[str, ClaimRecord] = Field(default_factory=dict)
 
     @property
     def correct(self) -> bool | None:
         """Whether the prediction is the label; None without a label. Abstained and failed inputs are not correct."""
         return None if self.label is None else self.prediction == self.label
+
+    @property
+    def all_balls(self) -> tuple[BallRecord, ...]:
+        """The balls of the plan and of those beside it, in the order in which centres and vectors are stored."""
+        return self.balls + tuple(ball for claim in self.beside.values() for ball in claim.balls)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -132,6 +148,7 @@ class Record(Settings):
             forward_equivalents=dict(certificate.forward_equivalents),
             seconds=dict(certificate.seconds),
             noise=certificate.noise,
+            beside={method: _claim(claim, rows) for method, claim in certificate.beside.items()},
         )
 
     @classmethod
@@ -151,7 +168,7 @@ class Record(Settings):
 
     def certificate(self, spec: RunSpec, centres: Floats | None) -> Certificate:
         """The certificate that this is the record of, its radii as they are here; `centres` as the run keeps them."""
-        lost = any(ball.centre is not None or ball.vectors for ball in self.balls) and centres is None
+        lost = centres is None and any(ball.centre is not None or ball.vectors for ball in self.all_balls)
         if self.status not in _SENTENCES or lost:
             why = "its centres were not stored" if lost else "it has none"
             raise RunError(f"input {self.index}: the certificate cannot be made again, {why}")
@@ -178,6 +195,16 @@ class Record(Settings):
             forward_equivalents=self.forward_equivalents,
             seconds=self.seconds,
             noise=self.noise,
+            beside={
+                method: Claim(
+                    radius=self.radii[method],
+                    balls=tuple(_certified_ball(ball, centres, spec.num_classes) for ball in claim.balls),
+                    multipliers=claim.multipliers,
+                    whole_domain=claim.whole_domain,
+                    reason=claim.reason,
+                )
+                for method, claim in self.beside.items()
+            },
         )
 
     def without_time(self) -> dict[str, object]:
@@ -186,13 +213,23 @@ class Record(Settings):
 
 
 def centres_of(certificate: Certificate) -> Floats | None:
-    """The centres and other vectors of the plan, the input itself excepted, ball by ball; None if there are none."""
+    """The centres and other vectors of the plans, the input itself excepted, ball by ball; None if there are none."""
     rows = [
         row.reshape(certificate.shape)
-        for ball in certificate.balls
+        for claim in certificate.claims.values()
+        for ball in claim.balls
         for row in ([] if ball.centre is None else [ball.centre]) + list(ball.vectors.values())
     ]
     return np.stack(rows) if rows else None
+
+
+def _claim(claim: Claim, rows: Iterator[int]) -> ClaimRecord:
+    return ClaimRecord(
+        balls=tuple(_ball(ball, rows) for ball in claim.balls),
+        multipliers=claim.multipliers,
+        whole_domain=claim.whole_domain,
+        reason=claim.reason,
+    )
 
 
 def _ball(ball: Ball, rows: Iterator[int]) -> BallRecord:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 import doublebubble as db
+from doublebubble.audit.cases import boxed_cases, free_cases
 from doublebubble.audit.coverage import Case
 from doublebubble.audit.reverify import Verdict, reverify
 from doublebubble.bounds import VotesRule
@@ -18,7 +19,8 @@ from doublebubble.protocols.sound import certified_ball
 from doublebubble.search.plan import BallPlan
 from doublebubble.tally import Tally
 from doublebubble.types import Floats
-from tests.protocols.cases import boxed_cases, free_cases
+
+METHODS = ("cohen", "single", "boundary", "dipole", "first_order", "double")
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,13 @@ def _case(name: str) -> Case:
     return next(case for case in free_cases() + boxed_cases() if case.name == name)
 
 
-def _certified(name: str, method: str, balls: int = 1, **settings: Any) -> Sample:
-    """The first certificate of a case whose plan has so many balls."""
+def _certified(name: str, *methods: str, balls: int = 1, further: bool = False) -> Sample:
+    """The first certificate of a case where the last method's plan has so many balls, at further centres or not."""
     case = _case(name)
-    config = db.CertifyConfig(n=4000, n0=200, methods=(method,), **settings)
-    certifier = db.Certifier(case.smoothed, config)
+    certifier = db.Certifier(case.smoothed, db.CertifyConfig(n=4000, n0=200, methods=methods))
     made = (certifier.certify(case.x, index=index, label=None) for index in range(1, 40))
-    found = next(cert for cert in made if len(cert.balls) == balls)
+    plans = ((cert, cert.claims[methods[-1]].balls) for cert in made)
+    found = next(cert for cert, plan in plans if len(plan) == balls and (plan[0].centre is not None) == further)
     return Sample(found, case.x.double().numpy(), case.domain)
 
 
@@ -92,8 +94,10 @@ def samples() -> dict[str, Sample]:
         "first_order, all others": _certified("slab", "first_order"),
         "eta": _certified("half-space at a corner", "first_order"),
         "dipole": _certified("slab", "dipole"),
-        "boundary": _certified("half-space at a corner", "boundary"),
-        "double": _certified("slab", "double", balls=2),
+        "boundary": _certified("half-space at a corner", "boundary", further=True),
+        "single": _certified("intervals at the end", "single", further=True),
+        "double": _certified("slab", "double", balls=2, further=True),
+        "all": _certified("half-space at a face", *METHODS, balls=2, further=True),
     }
     rules = {name: [r["rule"] for b in s.certificate.balls for r in b.evidence["rules"]] for name, s in found.items()}
     assert rules["joint"] == ["joint", "joint", "counts"]

@@ -9,11 +9,14 @@ import pytest
 
 import doublebubble as db
 from doublebubble.audit.reverify import Confirmation, Verdict, reverify
-from doublebubble.certificate import Status
+from doublebubble.certificate import Claim, Status
 from doublebubble.types import Guarantee
-from tests.audit.reverify.made import Sample, samples
+from tests.audit.reverify.made import METHODS, Sample, samples
 
-NAMES = ("binary", "counts", "joint", "first_order", "first_order, all others", "eta", "dipole", "boundary", "double")
+NAMES = (
+    *("binary", "counts", "joint", "first_order", "first_order, all others", "eta", "dipole"),
+    *("boundary", "single", "double"),
+)
 every = pytest.mark.parametrize("name", NAMES)
 
 
@@ -157,7 +160,7 @@ def test_changed_pairs_are_refuted() -> None:
     assert refuted(sample.with_ball(evidence={k: v for k, v in evidence.items() if k != "pairs"}), "lacks pairs")
 
 
-@pytest.mark.parametrize("name", ["boundary", "double"])
+@pytest.mark.parametrize("name", ["boundary", "single", "double"])
 def test_changed_multipliers_and_centres_are_refuted(name: str) -> None:
     sample = samples()[name]
     for factor in (0.5, 0.98):
@@ -168,7 +171,7 @@ def test_changed_multipliers_and_centres_are_refuted(name: str) -> None:
     centre = sample.certificate.balls[0].centre
     assert centre is not None
     assert refuted(sample.with_ball(centre=centre + 0.05))
-    moved = replace(sample, x=np.clip(sample.x + 0.05, 0, 1))
+    moved = replace(sample, x=np.where(sample.x > 0.5, sample.x - 0.05, sample.x + 0.05))
     assert refuted(moved.verdict())
 
 
@@ -210,6 +213,37 @@ def test_words_that_do_not_fit_are_refuted(name: str) -> None:
     assert refuted(sample.with_ball(statistic="binary" if made.balls[0].statistic != "binary" else "dipole"))
 
 
+def test_what_stands_beside_the_chosen_method_is_verified_like_it() -> None:
+    sample = samples()["all"]
+    made = sample.certificate
+    assert set(made.claims) == set(METHODS)
+    assert made.beside["double"].balls[1].centre is not None
+    assert sample.verdict().outcome is Confirmation.CONFIRMED
+    for method, claim in made.beside.items():
+
+        def beside(radius: float | None = None, method: str = method, claim: Claim = claim, **changes: Any) -> Verdict:
+            said = claim.radius if radius is None else radius
+            forged = {**made.beside, method: replace(claim, radius=said, **changes)}
+            return sample.verdict(beside=forged, radii={**made.radii, method: said})
+
+        assert beside().confirmed
+        assert refuted(beside(1.01 * claim.radius), "exceeds the")
+        assert refuted(sample.verdict(radii={**made.radii, method: 2.0}), f"method {method}")
+        assert refuted(beside(balls=()), "multipliers")
+        assert refuted(beside(multipliers=(*claim.multipliers, 0.0)), "multipliers")
+        ball, *more = claim.balls
+        assert refuted(beside(balls=(replace(ball, alpha=1.01 * ball.alpha), *more)), "alpha")
+        assert refuted(beside(balls=(replace(ball, radius=1.01 * ball.radius), *more)), "exceeds that of its rule")
+        other = {**ball.evidence, "top": 1 - made.prediction}
+        assert refuted(beside(balls=(replace(ball, evidence=other), *more)), "different classes")
+        few = {name: one for name, one in made.beside.items() if name != method}
+        assert sample.verdict(beside=few).outcome is Confirmation.UNKNOWN
+    assert refuted(sample.verdict(beside={**made.beside, made.method: made.claims[made.method]}), "twice")
+    pair = made.beside["double"]
+    forged = {**made.beside, "double": replace(pair, multipliers=(0.0, 0.0))}
+    assert refuted(sample.verdict(beside=forged))
+
+
 def test_each_ball_is_for_the_one_class() -> None:
     sample = samples()["double"]
     evidence = {**sample.certificate.balls[1].evidence, "top": 1 - sample.certificate.prediction}
@@ -234,7 +268,7 @@ def test_what_is_not_known_is_not_confirmed() -> None:
     assert (
         outcome(sample.verdict(method="toy", radii={"toy": sample.certificate.radius}), "toy") is Confirmation.UNKNOWN
     )
-    for name in ("eta", "boundary", "double"):
+    for name in ("eta", "boundary", "single", "double"):
         one = samples()[name]
         assert outcome(reverify(one.certificate, None, one.domain), "not at hand") is Confirmation.UNKNOWN
 
@@ -252,7 +286,7 @@ def test_damaged_evidence_is_refuted_without_a_traceback(name: str) -> None:
 
 
 def test_an_abstention_claims_nothing() -> None:
-    from tests.protocols.cases import tied_cases
+    from doublebubble.audit.cases import tied_cases
 
     case = tied_cases()[0]
     made = db.Certifier(case.smoothed, db.CertifyConfig(n=500, n0=50, methods=("cohen",))).certify(case.x, index=0)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import doublebubble as db
+from doublebubble.audit.cases import boxed_cases
 from doublebubble.audit.reverify import Confirmation, reverify
 from doublebubble.audit.reverify.noise import _variation
 from doublebubble.certificate import Ball, Noise
@@ -20,7 +21,6 @@ from doublebubble.smoothing import SmoothedClassifier
 from tests.audit.reverify.made import Sample
 from tests.audit.reverify.test_runs import forged
 from tests.engines.centroids import make
-from tests.protocols.cases import boxed_cases
 
 GRID = 20
 
@@ -78,7 +78,7 @@ def test_other_noise_is_refuted(method: str, changes: dict[str, Any], words: str
 
 
 @every
-@pytest.mark.parametrize("factor", [0.5, 1 - 1e-14, 1 + 1e-6, 2.0])
+@pytest.mark.parametrize("factor", [0.5, 1 - 1e-14, 1.001, 2.0])
 def test_another_loss_is_refuted(method: str, factor: float) -> None:
     outcome, sentence = verdict(method, loss=factor * sample(method).certificate.noise.loss)
     assert outcome is Confirmation.REFUTED
@@ -94,14 +94,15 @@ def test_a_loss_that_was_not_taken_off_alpha_is_refuted(method: str) -> None:
     whole = [part * one.certificate.alpha / sum(parts) for part in parts]
     found = one.verdict(balls=tuple(replace(ball, alpha=part) for ball, part in zip(balls, whole, strict=True)))
     assert found.outcome is Confirmation.REFUTED
-    assert "the noise and the plan: its parts of alpha sum to" in found.sentence
+    assert "the plan: its parts of alpha sum to" in found.sentence
 
 
 def test_the_loss_counts_all_draws_and_coordinates() -> None:
     """A certificate of fewer draws or coordinates than its balls and its shape have."""
     one = sample("cohen").certificate
     law = NoiseLaw.of("lattice", one.sigma, GRID, (0.0, 1.0))
-    for draws, dimension in ((one.balls[0].n - 1, 6), (one.balls[0].n, 5), (one.balls[0].n // 2, 6)):
+    n = one.balls[0].n
+    for draws, dimension in ((n - 1, 6), (n, 5), (n // 2, 6)):
         outcome, sentence = verdict("cohen", loss=law.loss(draws, dimension, one.alpha))
         assert outcome is Confirmation.REFUTED
         assert "only" in sentence

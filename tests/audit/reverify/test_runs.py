@@ -87,6 +87,36 @@ def test_a_changed_record_is_not_confirmed(honest: Path, tmp_path: Path, changes
         )  # one ball at the input needs none
 
 
+def test_every_method_is_proved_not_the_chosen_one_alone(honest: Path, tmp_path: Path) -> None:
+    """The radius of each method that was not chosen rests on balls of its own."""
+    run = db.open_run(honest)
+    for method in ("single", "boundary", "double", "dipole", "first_order", "cohen"):
+        beside = [method in record.beside for record in run.records]
+        assert any(beside)
+
+        def larger(one: Record, method: str = method) -> Record:
+            held = method != one.method
+            return one.model_copy(update={"radii": {**one.radii, method: one.radii[method] + 0.1}}) if held else one
+
+        def without(one: Record, method: str = method) -> Record:
+            return one.model_copy(update={"beside": {m: c for m, c in one.beside.items() if m != method}})
+
+        def spent(one: Record, method: str = method) -> Record:
+            if method not in one.beside:
+                return one
+            claim = one.beside[method]
+            balls = tuple(ball.model_copy(update={"alpha": 1.1 * ball.alpha}) for ball in claim.balls)
+            return one.model_copy(update={"beside": {**one.beside, method: claim.model_copy(update={"balls": balls})}})
+
+        for name, change, outcome in (
+            ("larger", larger, Confirmation.REFUTED),
+            ("without", without, Confirmation.UNKNOWN),
+            ("spent", spent, Confirmation.REFUTED),
+        ):
+            found = forged(honest, tmp_path / method / name, change)
+            assert found == [outcome if held else Confirmation.CONFIRMED for held in beside], (method, name)
+
+
 def test_settings_that_the_records_do_not_fit(honest: Path, tmp_path: Path) -> None:
     def with_config(**changes: Any) -> Callable[[RunSpec], RunSpec]:
         return lambda spec: spec.model_copy(update={"config": spec.config.model_copy(update=changes)})
@@ -133,6 +163,14 @@ def test_the_paper_is_computed_again_and_carries_no_guarantee(tmp_path: Path) ->
     found = run.reverify((X, Y))
     assert [verdict.outcome for verdict in found] == [Confirmation.PUBLISHED] * 2, found
     assert all("no guarantee" in verdict.sentence for verdict in found)
+    for method in run.records[0].radii:
+
+        def larger(one: Record, method: str = method) -> Record:
+            radii = {**one.radii, method: one.radii[method] + 0.01}
+            return one.model_copy(update={"radii": radii, "radius": max(radii.values())})
+
+        lying = replace(run, records=tuple(map(larger, run.records)))
+        assert [verdict.outcome for verdict in lying.reverify((X, Y))] == [Confirmation.REFUTED] * 2
 
 
 def test_the_command(honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

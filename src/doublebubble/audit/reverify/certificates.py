@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from doublebubble.audit.reverify.balls import check_ball
 from doublebubble.audit.reverify.geometry import Box, Point, proved_square
 from doublebubble.audit.reverify.noise import check_noise
-from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require
+from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require, within
 from doublebubble.audit.reverify.published import check_published
-from doublebubble.certificate import Certificate, Status
+from doublebubble.certificate import Certificate, Claim, Status
 from doublebubble.types import ABSTAIN, Guarantee
 
 _AT_INPUT = "all draws at the input"
@@ -48,7 +48,7 @@ class Verdict:
 def reverify(
     certificate: Certificate, x: NDArray[np.floating] | None = None, domain: tuple[float, float] | None = None
 ) -> Verdict:
-    """Compute the certificate's radius again from what it stores, by code that shares nothing with what made it.
+    """Compute every radius of the certificate again from what it stores, by code that shares nothing with what made it.
 
     `x` is the input as it was fed to the model; plans with further centres, and gradients that the box blocks, need it.
     `domain` is what the adversary is confined to. That the votes were cast as stored is taken on trust: only the model
@@ -78,25 +78,35 @@ def _flat(x: NDArray[np.floating], certificate: Certificate) -> Point:
 
 
 def _check(made: Certificate, x: Point | None, domain: tuple[float, float] | None) -> None:
-    """Every step of the proof of section 2."""
+    """Every step of the proof of section 2, for each method whose radius is stored."""
     require(made.protocol == "sound", f"there is no protocol {made.protocol}")
     require(made.guarantee is Guarantee.EXACT, f"protocol sound with guarantee {made.guarantee.value}")
     require(exact(made.sigma, "sigma") > 0, "sigma is not above 0")
     require(0 < exact(made.alpha, "alpha") < 1, "alpha is not between 0 and 1")
     require(len(made.balls) > 0, "there is no ball")
-    _check_words(made)
+    _check_outcome(made)
+    require(made.method not in made.beside, f"the method {made.method} is stored twice")
+    unproved = sorted(set(made.radii) - set(made.claims))
+    if unproved:
+        raise Unknown(f"nothing is stored that proves the radius of {', '.join(unproved)}")
+    _check_select(made)
     check_noise(made, x, domain)
     box = None if domain is None else Box.of(domain)
-    for ball in made.balls:
-        centre = x if ball.centre is None else ball.centre.reshape(-1)
-        check_ball(ball, made.sigma, centre, box)
-    _check_counts(made)
-    _check_radius(made, x, box)
+    losses = [made.noise.loss] if made.noise.loss else []
+    for method, claim in made.claims.items():
+        require(made.radii.get(method) == claim.radius, f"the radius is not that of the method {method}")
+        _check_words(method, claim)
+        within([*losses, *(ball.alpha for ball in claim.balls)], made.alpha, "the plan")
+        for ball in claim.balls:
+            centre = x if ball.centre is None else ball.centre.reshape(-1)
+            check_ball(ball, made.sigma, centre, box)
+        _check_counts(made, claim)
+        _check_radius(method, claim, x, box, made.noise.grid)
 
 
-def _check_words(made: Certificate) -> None:
-    """Prediction, status, method, reason and radii agree with each other and with the balls."""
-    tops = {ball.evidence.get("top") for ball in made.balls}
+def _check_outcome(made: Certificate) -> None:
+    """Prediction and status agree with each other and with the balls."""
+    tops = {ball.evidence.get("top") for claim in made.claims.values() for ball in claim.balls}
     require(len(tops) == 1, "the balls are for different classes")
     certified = made.status is Status.CERTIFIED
     require(certified == (made.radius > 0), f"status {made.status.name.lower()} with radius {made.radius}")
@@ -105,61 +115,68 @@ def _check_words(made: Certificate) -> None:
     empty = all(ball.radius == 0 for ball in made.balls)
     fitting = Status.CERTIFIED if certified else Status.NOT_SEPARATED if empty else Status.NOT_COVERED
     require(made.status is fitting, f"status {made.status.name.lower()} does not fit the balls")
-    require(made.radii.get(made.method) == made.radius, f"the radius is not that of the method {made.method}")
-    require(len(made.multipliers) == len(made.balls), "there are not as many multipliers as balls")
-    if made.method not in _BALLS:
-        raise Unknown(f"no verifier for method {made.method}")
-    only = made.balls[0]
-    plain = len(made.balls) == 1 and only.centre is None and only.statistic in _VOTES
-    require(plain == made.reason.startswith(_AT_INPUT), f"the reason {made.reason!r} does not fit the balls")
+
+
+def _check_words(method: str, claim: Claim) -> None:
+    """Method, reason and multipliers fit the balls."""
+    require(len(claim.multipliers) == len(claim.balls) > 0, "there are not as many multipliers as balls")
+    if method not in _BALLS:
+        raise Unknown(f"no verifier for method {method}")
+    only = claim.balls[0]
+    plain = len(claim.balls) == 1 and only.centre is None and only.statistic in _VOTES
+    require(plain == claim.reason.startswith(_AT_INPUT), f"the reason {claim.reason!r} does not fit the balls")
     if plain:
         return
-    require(len(made.balls) <= _BALLS[made.method], f"method {made.method} with {len(made.balls)} balls")
-    at_input = [ball.centre is None for ball in made.balls]
-    if made.method in _STATISTICS:
-        require(all(at_input) and only.statistic in _STATISTICS[made.method], f"the ball is not of {made.method}")
+    require(len(claim.balls) <= _BALLS[method], f"method {method} with {len(claim.balls)} balls")
+    at_input = [ball.centre is None for ball in claim.balls]
+    if method in _STATISTICS:
+        require(all(at_input) and only.statistic in _STATISTICS[method], f"the ball is not of {method}")
     else:
         allowed = {*_VOTES, "first_order"}
-        fits = not any(at_input) and all(ball.statistic in allowed for ball in made.balls)
-        require(fits, f"the balls are not of {made.method}")
+        fits = not any(at_input) and all(ball.statistic in allowed for ball in claim.balls)
+        require(fits, f"the balls are not of {method}")
 
 
-def _check_counts(made: Certificate) -> None:
-    """The select draws chose the class; draws at the input are the same wherever they are stored."""
+def _check_select(made: Certificate) -> None:
+    """The select draws chose the class."""
     selected = made.counts.get("select")
     require(selected is not None, "the votes of the select draws are missing")
     assert selected is not None
     top = made.balls[0].evidence["top"]
     require(int(selected[top]) == int(selected.max()), "the class is not the one that the select draws chose")
     require(int(selected.sum()) == made.draws.get("select"), "the select draws are not as many as their votes")
+
+
+def _check_counts(made: Certificate, claim: Claim) -> None:
+    """Draws at the input are the same wherever they are stored."""
     require(
-        sum(ball.n for ball in made.balls) <= made.draws.get("certify", 0), "the balls have more draws than were made"
+        sum(ball.n for ball in claim.balls) <= made.draws.get("certify", 0), "the balls have more draws than were made"
     )
-    for ball in made.balls:
+    for ball in claim.balls:
         if ball.centre is None and ball.statistic != "dipole":
             same = "input" in made.counts and np.array_equal(made.counts["input"], ball.counts)
             require(same, "the votes at the input are stored twice and differ")
 
 
-def _check_radius(made: Certificate, x: Point | None, box: Box | None) -> None:
+def _check_radius(method: str, claim: Claim, x: Point | None, box: Box | None, grid: int | None) -> None:
     """(D1) and (D6) at the stored multipliers: the radius is proved, and is not far below what is proved."""
-    claimed = exact(made.radius, "the radius")
-    if all(ball.centre is None for ball in made.balls):
-        require(not made.whole_domain, "balls at the input alone with the whole domain claimed")
-        proved = mp.mpf(max(ball.radius for ball in made.balls))
+    claimed = exact(claim.radius, "the radius")
+    if all(ball.centre is None for ball in claim.balls):
+        require(not claim.whole_domain, "balls at the input alone with the whole domain claimed")
+        proved = mp.mpf(max(ball.radius for ball in claim.balls))
     else:
         if x is None:
             raise Unknown("the plan has further centres, and the input itself is not at hand")
-        require(box is not None or not made.whole_domain, "the whole of a domain without end is claimed")
-        centres = [x if ball.centre is None else ball.centre.reshape(-1) for ball in made.balls]
-        radii = [ball.radius for ball in made.balls]
-        square, farthest = proved_square(x, centres, radii, made.multipliers, box, made.noise.grid)
-        if made.method == "single":  # its claim does not use the box, so its multipliers are for free space
-            square = proved_square(x, centres, radii, made.multipliers, None, made.noise.grid)[0]
-        if made.whole_domain:
+        require(box is not None or not claim.whole_domain, "the whole of a domain without end is claimed")
+        centres = [x if ball.centre is None else ball.centre.reshape(-1) for ball in claim.balls]
+        radii = [ball.radius for ball in claim.balls]
+        square, farthest = proved_square(x, centres, radii, claim.multipliers, box, grid)
+        if method == "single":  # its claim does not use the box, so its multipliers are for free space
+            square = proved_square(x, centres, radii, claim.multipliers, None, grid)[0]
+        if claim.whole_domain:
             require(square > farthest, "the balls do not cover the whole domain")
             square = farthest
         proved = mp.sqrt(max(square, mp.mpf(0)))
-    require(claimed <= proved, f"the radius {made.radius:.6f} exceeds the {float(proved):.6f} that the balls prove")
+    require(claimed <= proved, f"the radius {claim.radius:.6f} exceeds the {float(proved):.6f} that the balls prove")
     near = claimed >= proved * (1 - _FLOOR) - 2 * _FLOOR
-    require(near, f"the balls prove {float(proved):.6f}, so the radius {made.radius:.6f} is not theirs")
+    require(near, f"the balls prove {float(proved):.6f}, so the radius {claim.radius:.6f} is not theirs")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from doublebubble.audit.reverify.geometry import Point
-from doublebubble.audit.reverify.numbers import MARGIN, Unknown, exact, mp, require, within
+from doublebubble.audit.reverify.numbers import MARGIN, Unknown, exact, mp, require
 from doublebubble.certificate import Certificate
 from doublebubble.types import NOISES
 
@@ -22,14 +22,13 @@ _SINGLE, _DOUBLE = 2.0**-22, 2.0**-52  # how far from a grid point a number of f
 
 
 def check_noise(made: Certificate, x: Point | None, domain: tuple[float, float] | None) -> None:
-    """The parts of alpha of the balls and the loss sum to at most alpha, and the loss is that of all their draws."""
-    noise, shares = made.noise, [ball.alpha for ball in made.balls]
+    """The loss is that of the draws of the plan with most of them, on the grid and in the range that are stated."""
+    noise = made.noise
     if noise.name not in NOISES:
         raise Unknown(f"no verifier for noise {noise.name}")
     if noise.name != "lattice":
         bare = noise.loss == 0 and noise.grid is None and noise.low is None and noise.high is None
         require(bare, f"noise {noise.name} with a loss or a grid")
-        within(shares, made.alpha, "the plan")
         return
     if domain is None:
         raise Unknown("the range of the grid rests on the domain, which is not at hand")
@@ -37,16 +36,20 @@ def check_noise(made: Certificate, x: Point | None, domain: tuple[float, float] 
     require(type(grid) is int and grid >= 1, f"noise lattice with a grid of {grid!r}")
     assert grid is not None
     reach = _checked_reach(made, grid, domain)
-    draws = sum(ball.n for ball in made.balls)
-    needed = draws * math.prod(made.shape) * _variation(grid, made.sigma, reach)
+    plans = [claim.balls for claim in made.claims.values()]
+    draws = max(sum(ball.n for ball in balls) for balls in plans)
+    for_each = math.prod(made.shape) * _variation(grid, made.sigma, reach)
+    needed = draws * for_each
     loss = exact(noise.loss, "the loss")
     require(loss + MARGIN >= needed, f"the noise takes {float(needed):.6g} of alpha, only {noise.loss:.6g} was taken")
-    require(loss <= needed * (1 + _NEAR), f"the noise takes {float(needed):.6g} of alpha, not {noise.loss:.6g}")
+    # Pairs of draws, or of balls, may leave one of n unused.
+    require(
+        loss <= (needed + for_each) * (1 + _NEAR), f"the noise takes {float(needed):.6g} of alpha, not {noise.loss:.6g}"
+    )
     require(10 * loss <= mp.mpf(made.alpha), "the noise takes more than a tenth of alpha")
-    within([noise.loss, *shares], made.alpha, "the noise and the plan")
     if x is not None:
         _on_grid(x, grid, _SINGLE, "the input")
-    for ball in made.balls:
+    for ball in (ball for balls in plans for ball in balls):
         if ball.centre is not None:
             _on_grid(ball.centre.reshape(-1), grid, _DOUBLE, "a centre")
 

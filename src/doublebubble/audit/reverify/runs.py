@@ -32,14 +32,14 @@ def _verdict(run: StoredRun, record: Record, inputs: Inputs | None) -> Verdict:
         return Verdict(
             record.index, outcome, "claims nothing" if empty else "the input failed, yet a radius is claimed"
         )
-    if record.centres_digest is None and any(ball.centre is not None or ball.vectors for ball in record.balls):
+    if record.centres_digest is None and any(ball.centre is not None or ball.vectors for ball in record.all_balls):
         return Verdict(record.index, Confirmation.UNKNOWN, "the centres or vectors of its plan were not stored")
     try:
         made = record.certificate(spec, run.centres(record))
         _fits(record, made, spec)
     except (Unconfirmed, RunError, IndexError, ValueError) as why:
         return Verdict(record.index, Confirmation.REFUTED, str(why))
-    needed = spec.grid is not None or any(ball.centre is not None or ball.vectors for ball in made.balls)
+    needed = spec.grid is not None or any(ball.centre is not None or ball.vectors for ball in record.all_balls)
     return reverify(made, inputs(record.index) if inputs is not None and needed else None, spec.domain)
 
 
@@ -56,5 +56,6 @@ def _fits(record: Record, made: Certificate, spec: RunSpec) -> None:
     asked = {made.method} if config.methods == (AUTO,) else set(config.methods)
     require(set(made.radii) == asked, "the methods are not those that were asked for")
     if config.protocol == "sound":
-        require(sum(ball.n for ball in made.balls) <= config.n, f"the balls have more draws than n = {config.n}")
+        for claim in made.claims.values():
+            require(sum(ball.n for ball in claim.balls) <= config.n, f"the balls have more draws than n = {config.n}")
         require(made.draws.get("select") == config.n0, f"the select draws are not n0 = {config.n0}")

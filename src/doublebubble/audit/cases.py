@@ -6,13 +6,14 @@ import numpy as np
 
 from doublebubble.audit.coverage import Case, at
 from doublebubble.audit.oracles import BallClassifier, HalfSpace, Intervals1D, LinearClassifier, Slab
-from doublebubble.types import Floats
-from tests.protocols.corridor import Corridor
+from doublebubble.audit.oracles.corridor import Corridor
+from doublebubble.types import Floats, Method
 
 
 def orthonormal(rows: int, dimension: int) -> Floats:
-    rows_: Floats = np.linalg.qr(np.random.default_rng(3).normal(size=(dimension, rows)))[0].T
-    return rows_
+    """So many orthonormal rows, always the same."""
+    columns: Floats = np.linalg.qr(np.random.default_rng(3).normal(size=(dimension, rows)))[0]
+    return columns.T
 
 
 def free_cases() -> list[Case]:
@@ -55,6 +56,26 @@ def tied_cases() -> list[Case]:
         Case("half-space, tied", HalfSpace(np.array([1.0, 0.0]), 0.0), at([0.0, 0.3]), 0.5),
         Case("linear, tied", LinearClassifier(W, [0.3, 0.3, 0.0, -0.4]), at([0.0] * 6), 0.5),
     ]
+
+
+def tight_cases() -> dict[Method, Case]:
+    """For each method a point where its bound, with exact probabilities, is the truth: misses come near alpha there.
+
+    A half-space for votes alone; one whose normal the box blocks in part, for a ball moved off the face; slabs, off
+    centre for the gradient and centred for pairs of opposite draws. `single` has no such point: where its bound is
+    tight it gains nothing, and votes at the input stand in for it.
+    """
+    line = np.array([1.0])
+    plain = Case("half-space", HalfSpace(line, 0.3), at([0.0]), 0.5)
+    blocked = Case("half-space, blocked", HalfSpace(np.array([0.6, 0.8]), -0.1), at([0.0, 0.5]), 0.5, (0.0, 1.0))
+    return {
+        "cohen": plain,
+        "single": plain,
+        "boundary": blocked,
+        "double": blocked,
+        "dipole": Case("slab, centred", Slab(line, -0.5, 0.5), at([0.0]), 0.5),
+        "first_order": Case("slab, off centre", Slab(line, -0.35, 0.6), at([0.0]), 0.5),
+    }
 
 
 def corridor_case() -> Case:
