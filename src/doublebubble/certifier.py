@@ -32,6 +32,8 @@ class Certifier:
         self.config = CertifyConfig() if config is None else config
         if self.config.protocol == "paper" and smoothed.noise.lattice is not None:
             raise SettingError("noise lattice: protocol paper searches between the grid points, use protocol sound")
+        if self.config.protocol == "sound":
+            sound.usable_methods(smoothed, self.config)
         self._warn_if_out_of_reach()
 
     def certify(

@@ -71,7 +71,7 @@ def test_only_the_lattice_has_a_loss_which_grows_with_draws_and_dimension() -> N
     assert [NoiseLaw.of(name, 0.5, None, None).loss(10**9, 10**6, 0.001) for name in NOISES[:2]] == [0.0, 0.0]
     one = EIGHT_BIT.loss(1, 1, 0.001)
     assert 1e-17 < one < 2297 * 2.0**-62
-    assert EIGHT_BIT.loss(100_000, 3072, 0.001) == pytest.approx(100_000 * 3072 * one, rel=1e-12)
+    assert EIGHT_BIT.loss(100_000, 3072, 0.001) == pytest.approx(100_000 * 3072 * one, rel=1e-12, abs=0)
     with pytest.raises(BudgetError, match="at most 1/10 of alpha"):
         EIGHT_BIT.loss(10**9, 3072, 0.001)
 

@@ -17,8 +17,11 @@ from doublebubble.audit.coverage import Case, count_misses, count_wrong_predicti
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import BudgetError, SettingError
 from doublebubble.geometry import Bound, certified_radius
+from doublebubble.methods.cohen import Cohen
 from doublebubble.noise.law import NoiseLaw
 from doublebubble.protocols import sound
+from doublebubble.search.plan import Proposal
+from doublebubble.search.trials import Trials
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
@@ -170,6 +173,33 @@ def test_the_select_and_search_draws_are_on_the_grid_too() -> None:
     cert = db.Certifier(smoothed, config).certify(case.x, index=0)
     again = smoothed.tally(Request(case.x, 50, Stream(0, 0, "select"))).counts
     assert cert.counts["select"].tolist() == again.tolist()
+
+
+class Unproved(Cohen):
+    """A method that does not say whether its proof holds on a grid."""
+
+    name = "unproved"
+    on_grid = False
+
+    def propose(self, trials: Trials) -> Proposal:
+        """A plan that promises more than any other."""
+        found = super().propose(trials)
+        return Proposal(replace(found.plan, method=self.name), 99.0)
+
+
+@pytest.mark.not_reverified(reason="a method of its own")
+def test_a_method_without_a_proof_for_the_grid_is_refused_or_left_out() -> None:
+    case = grid_cases()[0]
+    registry.register(Unproved())
+    try:
+        named = CertifyConfig(n=200, n0=50, methods=("cohen", "unproved"))
+        with pytest.raises(SettingError, match="expected methods that are proved for it, got unproved"):
+            db.Certifier(on_grid(case), named)
+        assert db.Certifier(case.smoothed, named).certify(case.x, index=0).method == "unproved"
+        automatic = CertifyConfig(n=200, n0=50)
+        assert db.Certifier(on_grid(case), automatic).certify(case.x, index=0).method != "unproved"
+    finally:
+        registry.forget("unproved")
 
 
 def test_protocol_paper_has_no_grid() -> None:

@@ -13,6 +13,7 @@ from doublebubble import registry
 from doublebubble.bounds import AlphaBudget, RivalBound
 from doublebubble.certificate import Ball, Certificate, Claim, Noise, Status
 from doublebubble.config import CertifyConfig
+from doublebubble.errors import SettingError
 from doublebubble.geometry import certified_radius
 from doublebubble.method import SmoothingMethod
 from doublebubble.search.plan import BallPlan, Plan, Proposals, best_of
@@ -64,21 +65,32 @@ def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Se
     return certificates
 
 
+def usable_methods(smoothed: SmoothedClassifier, config: CertifyConfig) -> list[SmoothingMethod]:
+    """The methods asked for, an error if one has no proof for the noise; under `auto` all that have one."""
+    automatic = config.methods == (registry.AUTO,)
+    asked = registry.names("sound") if automatic else config.methods
+    methods = [method for name in asked if isinstance(method := registry.card(name), SmoothingMethod)]
+    usable = [method for method in methods if method.on_grid or smoothed.noise.lattice is None]
+    if not automatic and len(usable) < len(methods):
+        lacking = ", ".join(method.name for method in methods if method not in usable)
+        raise SettingError(f"noise lattice: expected methods that are proved for it, got {lacking}; auto leaves it out")
+    return usable
+
+
 def propose(trials: Trials) -> Proposals:
     """A plan for every method asked for, and the choice among them; under `auto` the plan of the method chosen alone.
 
     Made from select and search draws: the choice costs none of alpha. Among equal gains the simpler method is chosen.
     """
     automatic = trials.config.methods == (registry.AUTO,)
-    asked = registry.names("sound") if automatic else trials.config.methods
-    methods = [method for name in asked if isinstance(method := registry.card(name), SmoothingMethod)]
+    methods = usable_methods(trials.smoothed, trials.config)
     found = {
         method.name: method.propose(trials)
         for method in sorted(methods, key=lambda method: method.rank)
         if not automatic or method.promising(trials)
     }
     chosen = best_of(list(found.values())).plan.method
-    plans = {name: found[name].plan for name in ((chosen,) if automatic else asked)}
+    plans = {name: found[name].plan for name in ((chosen,) if automatic else trials.config.methods)}
     return Proposals(plans, chosen, trials.cost)
 
 
@@ -102,6 +114,8 @@ def claim(
     """
     if len({ball.statistic.top for ball in plan.balls}) != 1:
         raise AssertionError(f"method {plan.method}: all balls of a plan are for one class")
+    if sum(ball.n for ball in plan.balls) > config.n:
+        raise AssertionError(f"method {plan.method}: a plan has at most n draws")
     dimension, noise = given.x.numel(), smoothed.noise
     budget = AlphaBudget(config.alpha, _noise(smoothed, config, given).loss)
     shares = budget.take_equal([ball.part for ball in plan.balls])

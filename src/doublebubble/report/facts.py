@@ -22,7 +22,7 @@ def facts(run: StoredRun) -> Iterator[tuple[str, str]]:
     yield "data", f"{spec.dataset}, {spec.split} split"
     yield "model", spec.model_digest[:12]
     yield "noise", f"{noise_name(spec)}, sigma {spec.sigma:g}"
-    yield "assumed", f"the model is a function of one row of its input; {ASSUMED[spec.noise]}"
+    yield "assumed", assumed(spec)
     if losses := {record.noise.loss for record in run.records if record.noise.loss}:
         yield "lost", f"{max(losses):.2g} of alpha at most, to the distance of the noise from the normal law"
     yield "draws", f"n {config.n}, n0 {config.n0}, seed {config.seed}"
@@ -36,6 +36,11 @@ def facts(run: StoredRun) -> Iterator[tuple[str, str]]:
 def noise_name(spec: RunSpec) -> str:
     """The noise, with its grid if it has one."""
     return spec.noise if spec.grid is None else f"{spec.noise} of step 1/{spec.grid}"
+
+
+def assumed(spec: RunSpec) -> str:
+    """What the radii rest on besides the draws: docs/noise.md says more."""
+    return f"the model is a function of one row of its input; {ASSUMED[spec.noise]}"
 
 
 def protocol_name(protocol: str) -> str:
