@@ -8,6 +8,17 @@ from doublebubble.audit.reverify import reverify
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
+from doublebubble.errors import (
+    BudgetError,
+    CheckpointError,
+    DataError,
+    DoubleBubbleError,
+    DoubleBubbleWarning,
+    InputError,
+    ModelError,
+    RunError,
+    SettingError,
+)
 from doublebubble.facade import Run, certify, open_run
 from doublebubble.program import Program
 from doublebubble.runs import load_run
@@ -17,12 +28,21 @@ from doublebubble.types import ABSTAIN, Guarantee
 __all__ = [
     "ABSTAIN",
     "Ball",
+    "BudgetError",
     "Certificate",
     "Certifier",
     "CertifyConfig",
+    "CheckpointError",
+    "DataError",
+    "DoubleBubbleError",
+    "DoubleBubbleWarning",
     "Guarantee",
+    "InputError",
+    "ModelError",
     "Program",
     "Run",
+    "RunError",
+    "SettingError",
     "SmoothedClassifier",
     "Status",
     "bounds",

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from doublebubble.printable import printable
 from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee, Method, NoiseName, Protocol
 
 Norm = Literal["l2", "l1", "linf"]
@@ -32,6 +33,8 @@ class Noise:
 
     On a lattice, `grid` steps make one unit, and noisy values were clipped to the steps from `low` to `high`.
     """
+
+    __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "allow_inf_nan": False}
 
     name: NoiseName = "gaussian"
     loss: float = 0.0
@@ -159,7 +162,7 @@ class Certificate:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return "\n  ".join(self._sentences())
+        return "\n  ".join(map(printable, self._sentences()))
 
     def _repr_html_(self) -> str:
         first, *rest = map(html.escape, self._sentences())

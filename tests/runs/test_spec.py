@@ -86,3 +86,29 @@ def test_specifications_are_validated_and_frozen() -> None:
         spec(sigma=0)
     with pytest.raises(Exception, match="frozen"):
         spec().sigma = 3.0
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"domain": [1.0, 0.0]}, "low < high"),
+        ({"domain": [0.0]}, "low < high"),
+        ({"domain": "01"}, "low < high"),
+        ({"domain": [0.0, 10**400]}, "low < high"),
+        ({"num_classes": 10**12}, "less than or equal"),
+        ({"shape": [-1]}, "greater than or equal"),
+        ({"size": 10**18, "indices": ":"}, "at most 4000000 inputs"),
+        ({"indices": "\ud800"}, r"got '\\ud800'"),
+    ],
+)
+def test_files_that_claim_what_cannot_be_are_refused(change: dict[str, object], why: str) -> None:
+    content = json.loads(spec_text(spec()))
+    content["spec"].update(change)
+    with pytest.raises(RunError, match=why):
+        parse_spec(json.dumps(content), "spec.json")
+
+
+def test_a_specification_nested_without_end_is_refused() -> None:
+    for text in ("[" * 100_000, '{"format":2,"hash":"","spec":' + "[" * 900 + "]" * 900 + "}"):
+        with pytest.raises(RunError, match=r"spec\.json: "):
+            parse_spec(text, "spec.json")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from doublebubble.cli.coverage import DRAWS, REPETITIONS, audit_coverage
 from doublebubble.errors import SettingError
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from doublebubble.audit.reverify import Confirmation
@@ -57,7 +57,7 @@ def audit(
     from doublebubble.facade.auditing import inputs_of
     from doublebubble.runs.store import read_run
 
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     run = read_run(path)
     inputs, trouble = inputs_of(run.spec, data_dir=data_dir)
     verdicts = reverify_run(run, inputs)
@@ -72,15 +72,15 @@ def audit(
     else:
         _show(console, [(used[v.index], v.outcome) for v in verdicts])
         if trouble:
-            console.print(trouble, markup=False)
+            console.print(trouble)
         for verdict in failing:
-            console.print(f"input {verdict.index}: {verdict.outcome.value}: {verdict.sentence}", markup=False)
-        console.print(f"{len(verdicts) - len(failing)} of {len(verdicts)} records confirmed", markup=False)
+            console.print(f"input {verdict.index}: {verdict.outcome.value}: {verdict.sentence}")
+        console.print(f"{len(verdicts) - len(failing)} of {len(verdicts)} records confirmed")
     if failing:
         raise typer.Exit(1)
 
 
-def _show(console: Console, found: "Sequence[tuple[str, Confirmation]]") -> None:
+def _show(console: Terminal, found: "Sequence[tuple[str, Confirmation]]") -> None:
     """How many records of each method ended how."""
     from rich.table import Table
 

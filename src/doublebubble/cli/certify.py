@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from doublebubble import registry
 from doublebubble.cli.model_options import (
@@ -21,6 +20,7 @@ from doublebubble.cli.model_options import (
     load_for,
     spoken_warnings,
 )
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,7 +133,7 @@ def certify(
         noise=chosen_noise(noise),
         grid=grid,
     )
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     silent = quiet or as_json
     total = len(job.spec.index_list)
 
@@ -142,7 +142,7 @@ def certify(
         # Ray prints the death of a worker on stdout, which belongs to the JSON or to nobody.
         aside = contextlib.redirect_stdout(sys.stderr) if silent else contextlib.nullcontext()
         if earlier and not silent:
-            console.print(f"resuming {out}: {len(earlier)} of {total} inputs are done", markup=False)
+            console.print(f"resuming {out}: {len(earlier)} of {total} inputs are done")
         with aside, certifying_progress(console, earlier, total, silent) as watcher:
             yield watcher
 
@@ -152,11 +152,10 @@ def certify(
         with spoken_warnings():
             done = perform(job, store, watching, chosen)
         if not done and not silent:
-            console.print(f"nothing to do in {out}: {total} of {total} inputs are done", markup=False)
+            console.print(f"nothing to do in {out}: {total} of {total} inputs are done")
     except KeyboardInterrupt:
-        Console(stderr=True, soft_wrap=True, highlight=False).print(
-            f"interrupted: {out} holds {len(store.records)} of {total} inputs; the same command resumes it",
-            markup=False,
+        Terminal(stderr=True).print(
+            f"interrupted: {out} holds {len(store.records)} of {total} inputs; the same command resumes it"
         )
         raise typer.Exit(1) from None
     if as_json:

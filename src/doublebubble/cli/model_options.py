@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from doublebubble.errors import DoubleBubbleWarning, SettingError
+from doublebubble.terminal import Terminal
 from doublebubble.types import NOISES, NoiseName
 
 if TYPE_CHECKING:
@@ -56,12 +55,12 @@ def chosen_noise(name: str) -> NoiseName:
 @contextmanager
 def spoken_warnings() -> Iterator[None]:
     """Warnings of this package become single sentences on stderr; all others stay as they are."""
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = Terminal(stderr=True)
     original = warnings.showwarning
 
     def speak(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
         if issubclass(category, DoubleBubbleWarning):
-            console.print(f"warning: {message}", markup=False)
+            console.print(f"warning: {message}")
         else:
             original(message, category, *rest, **more)  # type: ignore[arg-type]
 

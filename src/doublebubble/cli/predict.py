@@ -17,6 +17,7 @@ from doublebubble.cli.model_options import (
     spoken_warnings,
 )
 from doublebubble.errors import InputError, SettingError
+from doublebubble.printable import printable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -74,7 +75,7 @@ def predict(
             if as_json:
                 typer.echo(json.dumps({"image": str(path), "prediction": label, "class": name, "n": n, "alpha": alpha}))
             else:
-                typer.echo(f"{path}: {'abstained' if name is None else f'{name} (class {label})'}")
+                typer.echo(printable(f"{path}: {'abstained' if name is None else f'{name} (class {label})'}"))
 
 
 predict.__doc__ = _EXAMPLE

@@ -129,9 +129,9 @@ def _plain_download(console: Console) -> Callable[[str, int, int | None], None]:
     def report(name: str, have: int, total: int | None) -> None:
         if name not in begun:
             begun.add(name)
-            console.print(f"{name}: {'unknown size' if total is None else f'{total / 1e6:.1f} MB'}", markup=False)
+            console.print(f"{name}: {'unknown size' if total is None else f'{total / 1e6:.1f} MB'}")
         if have == total:
-            console.print(f"{name}: done", markup=False)
+            console.print(f"{name}: done")
 
     return report
 
@@ -157,6 +157,6 @@ def _plain_points(console: Console, what: str) -> Callable[[int, int], None]:
         if now - last >= _SECONDS_BETWEEN_LINES and done < total:
             last = now
             left = timedelta(seconds=round((now - began) / done * (total - done)))
-            console.print(f"{what}: {done} of {total} points, {left} left", markup=False)
+            console.print(f"{what}: {done} of {total} points, {left} left")
 
     return report

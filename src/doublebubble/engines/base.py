@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import torch
 from torch import nn
 
 from doublebubble.certificate import Certificate
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleError, RunError
+from doublebubble.models.calling import out_of_memory, reason
 from doublebubble.program import Program
 from doublebubble.runs.memory import Store
 from doublebubble.runs.record import Record
@@ -99,13 +99,16 @@ def certify_group(certifier: CertifiesInputs, inputs: Sequence[Input]) -> list[O
     """One outcome for each input. An input that cannot be certified becomes a failure and spoils no neighbour."""
     try:
         return list(certifier.certify_inputs(inputs))
-    except DoubleBubbleError as error:
-        if isinstance(error.__cause__, torch.OutOfMemoryError):
+    except (DoubleBubbleError, MemoryError, RuntimeError) as error:
+        if out_of_memory(error):
             # The machine's fault, not the input's: nothing is to be recorded.
+            said = reason(error.__cause__ or error)
             raise RunError(
                 "out of memory on the device: free some there and resume with the same command, or start again in "
-                f"another folder with a smaller batch size, which makes it another run ({error})"
+                f"another folder with a smaller batch size, which makes it another run ({said})"
             ) from error
+        if not isinstance(error, DoubleBubbleError):
+            raise
         if len(inputs) == 1:
             return [Failure(inputs[0].index, inputs[0].label, str(error))]
     return [outcome for given in inputs for outcome in certify_group(certifier, [given])]

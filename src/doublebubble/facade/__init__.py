@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from torch import nn
 
 from doublebubble.config import CertifyConfig
@@ -20,6 +19,7 @@ from doublebubble.facade.progress import certifying_progress
 from doublebubble.facade.run import Run, open_run
 from doublebubble.facade.sources import UNIT, Data
 from doublebubble.program import Program
+from doublebubble.terminal import Terminal
 from doublebubble.types import NoiseName
 
 __all__ = ["Run", "certify", "open_run"]
@@ -92,7 +92,7 @@ def certify(
         grid=grid,
     )
     store, chosen = prepare(job, folder, Place(engine, workers, address, gpus_per_worker))
-    watching = functools.partial(certifying_progress, Console(soft_wrap=True, highlight=False), quiet=quiet)
+    watching = functools.partial(certifying_progress, Terminal(), quiet=quiet)
     try:
         perform(job, store, watching, chosen)
     except KeyboardInterrupt:

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from doublebubble.config import CertifyConfig
+from doublebubble.config import CertifyConfig, checked_domain
 from doublebubble.data import Dataset
-from doublebubble.engines.base import Recipe, in_groups
+from doublebubble.engines.base import FAILURES_AT_START, Recipe, in_groups
 from doublebubble.errors import InputError, ModelError, RunError, SettingError
 from doublebubble.facade.sources import UNIT, Data, Source, source_of
+from doublebubble.models.calling import ModelCode
 from doublebubble.models.first_look import check_logits, first_look, output_size
 from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
@@ -56,7 +57,7 @@ class Job:
         inputs = as_model_takes(model, [one.x for one in given])
         labels = [one.label for one in given if one.label is not None]
         if len(labels) < len(given) or inputs.dtype not in (torch.float32, torch.float64):
-            check_logits(model, inputs[:2], self.recipe.num_classes, self.source.numbering)
+            check_logits(model, inputs, self.recipe.num_classes, self.source.numbering)
             return ()
         return first_look(
             model,
@@ -113,7 +114,7 @@ def make_job(
         raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
     if any(module.training for module in model.modules()):
         raise ModelError("expected a model in evaluation mode, this one is in training mode: call model.eval()")
-    source = source_of(data, domain, data_dir, classes)
+    source = source_of(data, checked_domain(domain), data_dir, classes)
     if not len(source):
         raise SettingError("data: expected at least one input, got none")
     if simultaneous and config.protocol != "sound":
@@ -121,11 +122,15 @@ def make_job(
     if simultaneous:
         config = config.model_copy(update={"alpha": config.alpha / len(source)})
     x = source.input(0).x
-    device = device or str(next(model.parameters(), torch.empty(0)).device)
+    with ModelCode("the model cannot be looked at"):
+        device = device or str(next(model.parameters(), torch.empty(0)).device)
+        digest = model_digest(model)
+        model.to(device)
+    known = num_classes or source.num_classes
     recipe = Recipe(
         model=model,
         sigma=sigma,
-        num_classes=num_classes or source.num_classes or output_size(model, as_model_takes(model, [x])),
+        num_classes=known or output_size(model, as_model_takes(model, _first_inputs(source))),
         input_shape=tuple(x.shape),
         domain=source.domain,
         batch_size=batch_size,
@@ -137,7 +142,7 @@ def make_job(
     )
     law = NoiseLaw.of(noise, sigma, grid, source.domain)
     spec = RunSpec(
-        model_digest=model_digest(model),
+        model_digest=digest,
         dataset=source.name,
         split=source.split,
         data_digest=source.digest(),
@@ -154,12 +159,16 @@ def make_job(
         simultaneous=len(source) if simultaneous else None,
         centres=centres,
         versions=software_versions(),
-        probe=probe(model.to(device), recipe.input_shape, batch_size),
+        probe=probe(model, recipe.input_shape, batch_size),
         classes=source.classes,
         noise=law.name,
         grid=law.grid,
     )
     return Job(recipe, spec, source)
+
+
+def _first_inputs(source: Source) -> list[Tensor]:
+    return [source.input(index).x for index in range(min(len(source), FAILURES_AT_START))]
 
 
 def _text(indices: Indices, size: int) -> str:

@@ -12,6 +12,7 @@ from doublebubble.errors import RunError
 from doublebubble.facade.auditing import inputs_of
 from doublebubble.facade.galleries import galleries_of
 from doublebubble.facade.sources import Data
+from doublebubble.printable import printable
 from doublebubble.report.facts import guarantees, level, mark, protocol_name
 from doublebubble.runs import statistics
 from doublebubble.runs.spec import RunSpec
@@ -86,7 +87,7 @@ class Run(StoredRun):
         return reverify_run(self, inputs_of(self.spec, data, data_dir)[0])
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join(map(printable, self._lines()))
 
     def _repr_html_(self) -> str:
         first, *rest = (html.escape(line.strip()) for line in self._lines())

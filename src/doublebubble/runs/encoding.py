@@ -5,11 +5,12 @@ and a specification edited after the fact are all found, and found at their line
 """
 
 import hashlib
-import json
 
 from pydantic import ValidationError
 
-from doublebubble.errors import DoubleBubbleError, RunError
+from doublebubble.config import first_problem
+from doublebubble.errors import RunError
+from doublebubble.json_text import parse_json
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import canonical
 
@@ -32,8 +33,10 @@ def decode(line: bytes, spec_digest: str, where: str) -> Record:
     if tail[:_LENGTH] != _checksum(body, spec_digest):
         raise RunError(f"{where}: damaged, the record does not match its checksum")
     try:
-        return Record(**json.loads(body + b"}"))
-    except (ValidationError, DoubleBubbleError, ValueError, TypeError) as error:
+        return Record.model_validate(parse_json(body + b"}"))
+    except ValidationError as error:
+        raise RunError(f"{where}: not a record of this version ({first_problem(error)})") from error
+    except ValueError as error:
         raise RunError(f"{where}: not a record of this version ({error})") from error
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import (
+    BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
     TypeAdapter,
@@ -14,14 +15,17 @@ from pydantic import (
     model_validator,
 )
 
-from doublebubble.config import CertifyConfig, Settings
-from doublebubble.errors import RunError
+from doublebubble.config import CertifyConfig, Settings, checked_domain, first_problem
+from doublebubble.errors import RunError, SettingError
+from doublebubble.json_text import parse_json
 from doublebubble.runs.indices import parse_indices
 from doublebubble.runs.probe import Probe
 from doublebubble.types import NoiseName
 
 FORMAT = 2
 """The layout of spec.json and records.jsonl; another number is another layout."""
+MOST_CLASSES, MOST_INTEGER = 1 << 20, (1 << 63) - 1
+"""What no run exceeds: a file that says more is wrong, and must not make its reader allocate that much."""
 
 
 _USUAL: dict[str, object] = {"classes": None, "noise": "gaussian", "grid": None}
@@ -47,9 +51,9 @@ class RunSpec(Settings):
     size: Annotated[int, Field(ge=1)]
     indices: str
     sigma: Annotated[float, Field(gt=0)]
-    num_classes: Annotated[int, Field(ge=2)]
-    shape: tuple[int, ...]
-    domain: tuple[float, float] | None
+    num_classes: Annotated[int, Field(ge=2, le=MOST_CLASSES)]
+    shape: tuple[Annotated[int, Field(ge=0, le=MOST_INTEGER)], ...]
+    domain: Annotated[tuple[float, float] | None, BeforeValidator(checked_domain)]
     batch_size: Annotated[int, Field(ge=2)]
     program: str
     device: str
@@ -126,19 +130,20 @@ def spec_text(spec: Spec) -> str:
 def parse_spec(text: str, where: str) -> Spec:
     """The specification of a spec.json, or an error that says how the file was changed."""
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise RunError(f"{where}: expected JSON, line {error.lineno} is not ({error.msg})") from error
+        content = parse_json(text)
+    except ValueError as error:
+        raise RunError(f"{where}: expected JSON, {error}") from error
     if not isinstance(content, dict) or set(content) != {"format", "hash", "spec"}:
         raise RunError(f"{where}: expected the fields format, hash and spec")
     if content["format"] != FORMAT:
         raise RunError(f"{where}: expected a run of format {FORMAT}, got {content['format']!r}")
     try:
         spec = _READER.validate_python(content["spec"])
+        found, _ = spec_hash(spec), spec.index_list
     except ValidationError as error:
-        first = error.errors()[0]
-        raise RunError(f"{where}: {'.'.join(map(str, first['loc'][1:]))}: {first['msg']}") from error
-    found = spec_hash(spec)
+        raise RunError(f"{where}: {first_problem(error)}") from error
+    except SettingError as error:
+        raise RunError(f"{where}: {error}") from error
     if found != content["hash"]:
         raise RunError(
             f"{where}: the specification was changed after it was written (its hash is {found[:12]}, "

@@ -9,6 +9,7 @@ from scipy import stats
 from torch import Tensor, nn
 
 from doublebubble.bounds import AlphaBudget
+from doublebubble.config import checked_domain
 from doublebubble.errors import SettingError
 from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
@@ -51,11 +52,10 @@ class SmoothedClassifier:
             raise SettingError(f"num_classes: expected at least 2, got {num_classes!r}")
         if batch_size < 2:
             raise SettingError(f"batch_size: expected at least 2, got {batch_size!r}")
-        if domain is not None and not (math.isfinite(domain[0]) and math.isfinite(domain[1]) and domain[0] < domain[1]):
-            raise SettingError(f"domain: expected (low, high) with low < high, or None, got {domain!r}")
+        ends = checked_domain(domain)
         self.sigma = float(sigma)
         self.num_classes = int(num_classes)
-        self.domain = None if domain is None else held_domain((float(domain[0]), float(domain[1])))
+        self.domain = None if ends is None else held_domain(ends)
         self.batch_size = int(batch_size)
         self.program = Program() if program is None else program
         self.input_shape = input_shape

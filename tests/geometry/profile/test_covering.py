@@ -166,6 +166,11 @@ def test_what_cannot_be_meant() -> None:
     for bad in ([], good[1:], good[:-1], [good[0], good[2]], [*good[:2], good[2]._replace(value=float("nan"))]):
         with pytest.raises(SettingError):
             covered_radius(bad, r0, 2.0)
+    for gap in (1e-9, 0.1):  # between two sectors, and before the last ends
+        later, sooner = good[1]._replace(low=good[1].low + gap), good[2]._replace(high=good[2].high - gap)
+        for bad in ([good[0], later, good[2]], [*good[:2], sooner]):
+            with pytest.raises(SettingError):
+                covered_radius(bad, r0, 2.0)
     with pytest.raises(SettingError):
         covered_radius(good, r0, 7.0)
     with pytest.raises(SettingError):

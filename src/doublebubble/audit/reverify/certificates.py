@@ -13,6 +13,7 @@ from doublebubble.audit.reverify.noise import check_noise
 from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require, within
 from doublebubble.audit.reverify.published import check_published
 from doublebubble.certificate import Certificate, Claim, Status
+from doublebubble.config import checked_domain
 from doublebubble.types import ABSTAIN, Guarantee
 
 _AT_INPUT = "all draws at the input"
@@ -54,6 +55,7 @@ def reverify(
     `domain` is what the adversary is confined to. That the votes were cast as stored is taken on trust: only the model
     could tell.
     """
+    domain = checked_domain(domain)
     try:
         point = None if x is None else _flat(x, certificate)
         if certificate.protocol == "paper":
