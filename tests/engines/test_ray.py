@@ -40,9 +40,10 @@ def outcomes_by_index(path: Path, job: Job, engine: Engine) -> dict[int, dict[st
     return {record.index: record.without_time() for record in read_run(path).records}
 
 
-def test_two_workers_write_the_records_of_one_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("noise", [{}, {"noise": "lattice", "grid": 16}], ids=["gaussian", "lattice"])
+def test_two_workers_write_the_records_of_one_process(tmp_path: Path, noise: dict[str, Any]) -> None:
     config = CertifyConfig(n=300, n0=50)
-    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16)
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16, **noise)
     local = outcomes_by_index(tmp_path / "local", job, LocalEngine(job.recipe.build()))
     cluster = outcomes_by_index(tmp_path / "ray", job, RayEngine(job.recipe, job.spec.device, workers=2))
     assert len(local) == 18

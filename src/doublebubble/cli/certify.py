@@ -11,9 +11,12 @@ import typer
 from doublebubble import registry
 from doublebubble.cli.model_options import (
     DEVICE_HELP,
+    GRID_HELP,
     MODEL_HELP,
+    NOISE_HELP,
     WEIGHTS_HELP,
     chosen_device,
+    chosen_noise,
     load_for,
     spoken_warnings,
 )
@@ -60,6 +63,8 @@ def certify(
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
     methods: Annotated[str, typer.Option(help=METHODS_HELP, autocompletion=complete_methods)] = registry.AUTO,
     gradient: Annotated[str, typer.Option(help="full, or approximate for models without gradients.")] = "full",
+    noise: Annotated[str, typer.Option(help=NOISE_HELP, rich_help_panel=_LEVEL)] = "gaussian",
+    grid: Annotated[int | None, typer.Option(help=GRID_HELP, rich_help_panel=_LEVEL)] = None,
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
     n: Annotated[int, typer.Option(help="Draws that certify one input.", rich_help_panel=_LEVEL)] = 10_000,
     n0: Annotated[int, typer.Option(help="Draws that select its class first.", rich_help_panel=_LEVEL)] = 500,
@@ -125,6 +130,8 @@ def certify(
         program=Program.named(program),
         simultaneous=simultaneous,
         centres=centres,
+        noise=chosen_noise(noise),
+        grid=grid,
     )
     console = Terminal()
     silent = quiet or as_json

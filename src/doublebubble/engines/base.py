@@ -19,6 +19,7 @@ from doublebubble.program import Program
 from doublebubble.runs.memory import Store
 from doublebubble.runs.record import Record
 from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.types import NoiseName
 
 FAILURES_AT_START = 5
 _LARGEST_GROUP = 64
@@ -50,6 +51,8 @@ class Recipe:
     config: CertifyConfig
     program: Program = field(default_factory=Program)
     device: str = "cpu"
+    noise: NoiseName = "gaussian"
+    grid: int | None = None
 
     def smoothed(self) -> SmoothedClassifier:
         """The smoothed classifier, its model moved to the device."""
@@ -61,6 +64,8 @@ class Recipe:
             batch_size=self.batch_size,
             input_shape=self.input_shape,
             program=self.program,
+            noise=self.noise,
+            grid=self.grid,
         )
 
     def build(self) -> Certifier:

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from doublebubble.noise import NoiseLaw, NoiseSource
 from doublebubble.smoothing.forward import Buffers, Forward, some_rows
 from doublebubble.smoothing.rows import Rows, require_room_for_noise
-from doublebubble.streams import NormalDraws
 from doublebubble.tally import Accumulator, Request, Tally
 
 
 class VoteCounter:
-    """Takes the votes of one program on inputs with Gaussian noise of standard deviation sigma."""
+    """Takes the votes of one program on inputs with noise."""
 
-    def __init__(self, forward: Forward, sigma: float) -> None:
+    def __init__(self, forward: Forward, noise: NoiseLaw) -> None:
         self._forward = forward
-        self._sigma = sigma
+        self._noise = noise
         self._rows: dict[tuple[tuple[int, ...], torch.dtype], Rows] = {}
 
     def tallies(self, requests: Sequence[Request], centres: Sequence[Tensor]) -> list[Tally]:
@@ -33,13 +33,14 @@ class VoteCounter:
         sinks = [Accumulator(request, forward.num_classes, forward.device, forward.batch_size) for request in requests]
         groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
         for number, x in enumerate(centres):
-            require_room_for_noise(x, self._sigma, requests[number].stream.index)
+            if self._noise.lattice is None:
+                require_room_for_noise(x, self._noise.sigma, requests[number].stream.index)
             groups.setdefault((tuple(x.shape), x.dtype), []).append(number)
         with torch.inference_mode():
             for members in groups.values():
                 first = centres[members[0]]
                 rows = self._checked_rows(first, requests[members[0]].stream.index)
-                batch = _MicroBatch(self._forward, self._sigma, self._forward.buffers(first), rows)
+                batch = _MicroBatch(self._forward, self._noise, self._forward.buffers(first), rows)
                 for number in members:
                     batch.draw(sinks[number], centres[number])
                     if not rows.interchangeable:
@@ -51,17 +52,18 @@ class VoteCounter:
         """What is known of the program's rows at inputs shaped as x; tried out the first time."""
         key = (tuple(x.shape), x.dtype)
         if key not in self._rows:
-            self._rows[key] = Rows(self._forward, self._sigma, x, index)
+            self._rows[key] = Rows(self._forward, self._noise.sigma, x, index)
         return self._rows[key]
 
 
 class _MicroBatch:
     """One micro-batch being filled with the draws of one or more requests, and run when it is full."""
 
-    def __init__(self, forward: Forward, sigma: float, buffers: Buffers, rows: Rows) -> None:
+    def __init__(self, forward: Forward, noise: NoiseLaw, buffers: Buffers, rows: Rows) -> None:
         self._forward = forward
-        self._sigma = sigma
+        self._law = noise
         self._buffers = buffers
+        self._noise = buffers.noise
         self._rows = rows
         self._filled = 0
         self._segments: list[tuple[Accumulator, int, int, int]] = []  # sink, first row, rows, number of the first draw
@@ -69,7 +71,8 @@ class _MicroBatch:
     def draw(self, sink: Accumulator, x: Tensor) -> None:
         """Put all draws of a request into this and, as it fills up, further micro-batches."""
         request = sink.request
-        source = NormalDraws(request.stream, x)
+        source = self._law.source(request.stream, x)
+        self._make_room(request, x)
         step = 2 if request.antithetic else 1
         done = 0
         while done < request.n:
@@ -78,21 +81,23 @@ class _MicroBatch:
             if rows == 0:
                 self.flush()
                 continue
-            self._fill(source, x, rows, request.antithetic)
+            self._fill(source, rows, request)
             self._segments.append((sink, self._filled, rows, done))
             self._filled += rows
             done += rows
             if self._filled == self._forward.batch_size:
                 self.flush()
 
-    def _fill(self, source: NormalDraws, x: Tensor, rows: int, antithetic: bool) -> None:
-        noise = some_rows(self._buffers.noise, self._filled, rows)
-        if antithetic:
-            source.fill(noise[: rows // 2])
-            torch.neg(noise[: rows // 2], out=noise[rows // 2 :])
-        else:
-            source.fill(noise)
-        torch.add(x, noise, alpha=self._sigma, out=some_rows(self._buffers.inputs, self._filled, rows))
+    def _make_room(self, request: Request, x: Tensor) -> None:
+        """Exact noise is kept in an array of its own, and only for those who sum it."""
+        if self._law.name != "gaussian" and request.moments and self._noise is self._buffers.noise:
+            self._noise = self._law.room(x, self._forward.batch_size)
+
+    def _fill(self, source: NoiseSource, rows: int, request: Request) -> None:
+        inputs = some_rows(self._buffers.inputs, self._filled, rows)
+        kept = request.moments or self._law.name == "gaussian"
+        noise = some_rows(self._noise, self._filled, rows) if kept else None
+        source.draw(inputs, noise, opposite=request.antithetic)
 
     def flush(self) -> None:
         """Run the micro-batch, padded with zeros, and hand out the votes."""
@@ -109,6 +114,6 @@ class _MicroBatch:
             if sink.request.antithetic:
                 sink.add_pairs(mine[: rows // 2], mine[rows // 2 :])
             else:
-                sink.add(mine, some_rows(self._buffers.noise, row, rows), first)
+                sink.add(mine, some_rows(self._noise, row, rows), first)
         self._segments.clear()
         self._filled = 0
