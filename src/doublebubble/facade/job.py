@@ -147,7 +147,7 @@ def make_job(
         split=source.split,
         data_digest=source.digest(),
         size=len(source),
-        indices=format_indices(parse_indices(_text(indices, len(source)), len(source))),
+        indices=format_indices(chosen_indices(indices, len(source))),
         sigma=sigma,
         num_classes=recipe.num_classes,
         shape=recipe.input_shape,
@@ -171,24 +171,30 @@ def _first_inputs(source: Source) -> list[Tensor]:
     return [source.input(index).x for index in range(min(len(source), FAILURES_AT_START))]
 
 
-def _text(indices: Indices, size: int) -> str:
+def chosen_indices(indices: Indices, size: int) -> tuple[int, ...]:
+    """The inputs asked for, in rising order, out of so many."""
     if isinstance(indices, str):
-        return indices
+        return parse_indices(indices, size)
     chosen = range(*indices.indices(size)) if isinstance(indices, slice) else [int(index) for index in indices]
-    return ",".join(map(str, chosen))
+    return parse_indices(",".join(map(str, chosen)), size)
 
 
 def check_origin(spec: RunSpec, model: nn.Module, data: Dataset) -> None:
     """An error that names both digests unless these are the data and the model that the run was made with."""
-    digests = {
-        "other data": (spec.data_digest, data_digest(data.pixels, data.labels)),
-        "another model": (spec.model_digest, model_digest(model)),
-    }
-    for what, (wanted, got) in digests.items():
-        if got != wanted:
-            raise RunError(f"the run was made with {what}: expected digest {wanted[:12]}, got {got[:12]}")
+    _check_digest("other data", spec.data_digest, data_digest(data.pixels, data.labels))
+    check_model(spec, model)
+
+
+def check_model(spec: RunSpec, model: nn.Module) -> None:
+    """An error that names both digests unless this is the model that the run was made with."""
+    _check_digest("another model", spec.model_digest, model_digest(model))
     where = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     if spec.probe is None or spec.device != device_kind(where):
         return  # logits of two kinds of device differ by more than threads change
     if not spec.probe.agrees(probe(model, spec.shape, spec.batch_size)):
         raise RunError("the run was made with another model: this one gives other logits for the same fixed inputs")
+
+
+def _check_digest(what: str, wanted: str, got: str) -> None:
+    if got != wanted:
+        raise RunError(f"the run was made with {what}: expected digest {wanted[:12]}, got {got[:12]}")
