@@ -24,6 +24,7 @@ class Status(Enum):
     CERTIFIED = "no point of the domain nearer than the radius gets another class"
     NOT_SEPARATED = "abstained: the draws do not tell the leading class from the others at this level"
     NOT_COVERED = "abstained: no ball of the plan covers the input"
+    NOT_REACHED = "abstained: not even the smallest radius asked for is certified"
     WRONG_CLASS = "the class under test is not the one that most draws vote for"
 
 

@@ -14,11 +14,12 @@ from doublebubble.errors import RunError
 from doublebubble.runs.spec import MOST_CLASSES, MOST_INTEGER, RunSpec
 from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee
 
-RecordStatus = Literal["certified", "not_separated", "not_covered", "wrong_class", "failed", "imported"]
+RecordStatus = Literal["certified", "not_separated", "not_covered", "not_reached", "wrong_class", "failed", "imported"]
 _STATUS: dict[Status, RecordStatus] = {
     Status.CERTIFIED: "certified",
     Status.NOT_SEPARATED: "not_separated",
     Status.NOT_COVERED: "not_covered",
+    Status.NOT_REACHED: "not_reached",
     Status.WRONG_CLASS: "wrong_class",
 }
 _SENTENCES = {name: status for status, name in _STATUS.items()}

@@ -16,7 +16,7 @@ from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
 from doublebubble.smoothing.inputs import Input, checked_input, draw_dtype, held_domain
 from doublebubble.smoothing.soft import SoftScores, soft_scores
-from doublebubble.smoothing.votes import VoteCounter
+from doublebubble.smoothing.votes import VoteCounter, VoteStream
 from doublebubble.streams import INPUT, Stage, Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import ABSTAIN, Counts, NoiseName
@@ -115,6 +115,16 @@ class SmoothedClassifier:
         """The outcomes of many requests, each as if asked for alone."""
         self._forward.require_evaluation_mode()
         return self._votes.tallies(requests, [self.checked(request.x, request.stream.index) for request in requests])
+
+    def open_votes(self, request: Request) -> VoteStream:
+        """The votes of a request, at most `request.n` of them, to be drawn bit by bit by `extend`."""
+        centre = self.checked(request.x, request.stream.index)
+        return self._votes.opened(request, centre)
+
+    def extend(self, wanted: Sequence[tuple[VoteStream, int]]) -> None:
+        """Draw until each stream has at least so many votes, full micro-batches at a time."""
+        self._forward.require_evaluation_mode()
+        self._votes.extend(wanted)
 
     def soft_scores(self, x: Tensor, n: int, stream: Stream, directions: Tensor, *, gumbel: bool = True) -> SoftScores:
         """Votes of n draws at x, and gradients of weighted sums of soft scores: a guide for searches, no certificate.

@@ -9,10 +9,46 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from doublebubble.errors import SettingError
 from doublebubble.noise import NoiseLaw, NoiseSource
 from doublebubble.smoothing.forward import Buffers, Forward, some_rows
 from doublebubble.smoothing.rows import Rows, require_room_for_noise
 from doublebubble.tally import Accumulator, Request, Tally
+
+_PIECE = 16  # draws of one stream that are worth the trouble of filling free rows with them
+
+
+class VoteStream(Accumulator):
+    """The votes of one request in order, taken bit by bit, as far as they are needed; `request.n` is the most."""
+
+    def __init__(self, request: Request, x: Tensor, num_classes: int, noise: NoiseLaw) -> None:
+        if request.antithetic or request.moments or request.keep_votes:
+            raise SettingError(f"input {request.stream.index}: a stream of votes has no pairs and no moments")
+        super().__init__(request, num_classes, x.device)
+        self.x = x
+        self.source = noise.source(request.stream, x)
+        self.asked = self.drawn = 0
+        self._first = 0
+        self._new: list[Tensor] = []
+        self._ahead: list[int] = []
+
+    def add(self, votes: Tensor, noise: Tensor, first: int) -> None:
+        """Take the votes of the next draws."""
+        if first != self.drawn:
+            raise AssertionError(f"draw {first} came where draw {self.drawn} was expected")
+        self._new.append(votes)
+        self.drawn += len(votes)
+
+    def votes_from(self, first: int) -> list[int]:
+        """The votes of draw number `first` and of all drawn after it; those before it are dropped."""
+        if not self._first <= first <= self.drawn:
+            raise AssertionError(f"votes from {first} on were asked for, {self._first} to {self.drawn} are at hand")
+        if self._new:
+            self._ahead += torch.cat(self._new).tolist()
+            self._new.clear()
+        del self._ahead[: first - self._first]
+        self._first = first
+        return self._ahead
 
 
 class VoteCounter:
@@ -48,6 +84,32 @@ class VoteCounter:
                 batch.flush()
         return [sink.result() for sink in sinks]
 
+    def opened(self, request: Request, x: Tensor) -> VoteStream:
+        """A stream of votes at a checked centre, none of them drawn yet."""
+        if self._noise.lattice is None:
+            require_room_for_noise(x, self._noise.sigma, request.stream.index)
+        return VoteStream(request, x, self._forward.num_classes, self._noise)
+
+    def extend(self, wanted: Sequence[tuple[VoteStream, int]]) -> None:
+        """Draw until each stream has at least so many votes; the votes are those of `tallies`, whatever the schedule.
+
+        Rows that would be padding hold further votes of the same streams. If the program's rows influence each other in
+        the last bit, each stream fills whole micro-batches by itself.
+        """
+        groups: dict[tuple[tuple[int, ...], torch.dtype], list[tuple[VoteStream, int]]] = {}
+        for stream, upto in wanted:
+            groups.setdefault((tuple(stream.x.shape), stream.x.dtype), []).append((stream, upto))
+        with torch.inference_mode():
+            for members in groups.values():
+                first = members[0][0]
+                rows = self._checked_rows(first.x, first.request.stream.index)
+                batch = _MicroBatch(self._forward, self._noise, self._forward.buffers(first.x), rows)
+                for stream, upto in members:
+                    batch.more(stream, max(0, upto - stream.asked))
+                    if not rows.interchangeable:
+                        batch.fill_up([stream])
+                batch.fill_up([stream for stream, _ in members])
+
     def _checked_rows(self, x: Tensor, index: int) -> Rows:
         """What is known of the program's rows at inputs shaped as x; tried out the first time."""
         key = (tuple(x.shape), x.dtype)
@@ -70,18 +132,32 @@ class _MicroBatch:
 
     def draw(self, sink: Accumulator, x: Tensor) -> None:
         """Put all draws of a request into this and, as it fills up, further micro-batches."""
-        request = sink.request
-        source = self._law.source(request.stream, x)
-        self._make_room(request, x)
-        step = 2 if request.antithetic else 1
-        done = 0
-        while done < request.n:
+        self._make_room(sink.request, x)
+        self._put(sink, self._law.source(sink.request.stream, x), 0, sink.request.n)
+
+    def more(self, stream: VoteStream, rows: int) -> None:
+        """Put the next draws of a stream in: so many, but not more than it may have."""
+        first, stream.asked = stream.asked, min(stream.asked + rows, stream.request.n)
+        self._put(stream, stream.source, first, stream.asked)
+
+    def fill_up(self, streams: Sequence[VoteStream]) -> None:
+        """Run what is there, next draws of the streams in the free rows: most surely needed where most were made."""
+        for left, stream in zip(range(len(streams), 0, -1), sorted(streams, key=lambda s: -s.asked), strict=True):
+            if not self._filled:
+                return
+            free = self._forward.batch_size - self._filled
+            self.more(stream, min(free, max(_PIECE, -(-free // left))))
+        self.flush()
+
+    def _put(self, sink: Accumulator, source: NoiseSource, done: int, end: int) -> None:
+        step = 2 if sink.request.antithetic else 1
+        while done < end:
             free = (self._forward.batch_size - self._filled) // step * step
-            rows = min(free, request.n - done)
+            rows = min(free, end - done)
             if rows == 0:
                 self.flush()
                 continue
-            self._fill(source, rows, request)
+            self._fill(source, rows, sink.request)
             self._segments.append((sink, self._filled, rows, done))
             self._filled += rows
             done += rows

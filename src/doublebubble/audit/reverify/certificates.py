@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from doublebubble.audit.reverify.balls import check_ball
+from doublebubble.audit.reverify.balls import SEQUENCE, check_ball
 from doublebubble.audit.reverify.geometry import Box, Point, proved_square
 from doublebubble.audit.reverify.noise import check_noise
 from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require, within
@@ -18,7 +18,7 @@ from doublebubble.types import ABSTAIN, Guarantee
 
 _AT_INPUT = "all draws at the input"
 _BALLS = {"cohen": 1, "dipole": 1, "first_order": 1, "profile": 1, "single": 1, "boundary": 1, "double": 2}
-_STATISTICS = {"cohen": set[str](), "dipole": {"dipole"}, "first_order": {"first_order"}, "profile": {"profile"}}
+_STATISTICS = {"cohen": {SEQUENCE}, "dipole": {"dipole"}, "first_order": {"first_order"}, "profile": {"profile"}}
 _VOTES = {"binary", "multiclass"}
 _FLOOR = mp.mpf("0.000001")
 
@@ -115,7 +115,8 @@ def _check_outcome(made: Certificate) -> None:
     named = tops if certified else {ABSTAIN}
     require(made.prediction in named, f"the prediction {made.prediction} is not the class of the balls")
     empty = all(ball.radius == 0 for ball in made.balls)
-    fitting = Status.CERTIFIED if certified else Status.NOT_SEPARATED if empty else Status.NOT_COVERED
+    without = Status.NOT_REACHED if made.balls[0].statistic == SEQUENCE else Status.NOT_SEPARATED
+    fitting = Status.CERTIFIED if certified else without if empty else Status.NOT_COVERED
     require(made.status is fitting, f"status {made.status.name.lower()} does not fit the balls")
 
 
@@ -140,8 +141,12 @@ def _check_words(method: str, claim: Claim) -> None:
 
 
 def _check_select(made: Certificate) -> None:
-    """The select draws chose the class."""
+    """The select draws chose the class; a sequence of votes has none, since it needs no choice."""
     selected = made.counts.get("select")
+    if made.balls[0].statistic == SEQUENCE:
+        none = selected is None and not made.draws.get("select") and not made.beside
+        require(none, "a sequence of votes with select draws, or beside other methods")
+        return
     require(selected is not None, "the votes of the select draws are missing")
     assert selected is not None
     top = made.balls[0].evidence["top"]
