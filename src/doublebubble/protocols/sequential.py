@@ -84,9 +84,7 @@ def decided(
 ) -> Iterator[tuple[int, Certificate]]:
     """The certificates with the places of their inputs, in the order in which they are decided."""
     if smoothed.noise.name != "gaussian":
-        raise SettingError(
-            f"noise: expected gaussian where draws are made as they are needed, got {smoothed.noise.name}"
-        )
+        raise SettingError(f"noise: radii and precision are decided under gaussian noise, got {smoothed.noise.name}")
     edges, waiting = edges_of(config, smoothed.sigma), enumerate(inputs)
     room = max(1, -(-_ROUND * smoothed.batch_size // _CHUNK))
     active: list[_Sampling] = []

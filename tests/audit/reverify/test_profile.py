@@ -47,7 +47,10 @@ def forged(change: Any, at_face: bool = False) -> Verdict:
     """What the verifier says if the evidence, the counts and the vectors of the ball are changed."""
     made = sample(at_face)
     ball = made.certificate.balls[0]
-    parts = {"evidence": copy.deepcopy(dict(ball.evidence)), "vectors": {k: v.copy() for k, v in ball.vectors.items()}}
+    parts: dict[str, Any] = {
+        "evidence": copy.deepcopy(dict(ball.evidence)),
+        "vectors": {k: v.copy() for k, v in ball.vectors.items()},
+    }
     change(parts, str(parts["evidence"]["rules"][0]["rivals"][0]))
     return made.with_ball(**parts)
 
