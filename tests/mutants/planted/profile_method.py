@@ -126,14 +126,6 @@ MUTANTS = (
         (_FORGED,),
     ),
     Mutant(
-        "verifier-takes-any-stake",
-        _VERIFIER,
-        '    require(0 < stake and stake * spread <= 1 + 1e-12, "rule profile: a stake is out of range")\n',
-        "",
-        "Beyond the range of Y a factor may be negative, and nothing is proved.",
-        (_FORGED,),
-    ),
-    Mutant(
         "verifier-forgets-the-slope",
         _VERIFIER,
         "mean - 1 - mu * gamma - _MARGIN * (1 + mu)",
