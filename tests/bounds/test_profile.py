@@ -13,6 +13,7 @@ from doublebubble.bounds import (
     VoteBounds,
     clopper_pearson,
     lead_gradient_bound,
+    mean_upper_bound,
     vote_weights,
 )
 from doublebubble.bounds.profile import (
@@ -81,6 +82,19 @@ def test_many_draws_give_the_truth_for_every_control_variate() -> None:
     for c in (np.zeros(12), np.linspace(-1, 2, 12), PRICES.k_a):
         test = FunctionalTest(PRICES, c, 1e-5)
         assert functional_lower_bound(test, table, 0.01) == pytest.approx(truth(PRICES, GUESS), abs=2e-4)
+
+
+def test_the_known_part_uses_exact_masses() -> None:
+    """Draws that happen to lie in a few bins do not change what is known of the bins."""
+    table = np.zeros((12, 3), np.int64)
+    table[2, 0], table[9, 1], table[6, 2] = 300, 40, 60
+    c = np.linspace(-0.5, 1.0, 12)
+    test = FunctionalTest(PRICES, c, 0.05)
+    values = np.stack([-c, PRICES.k_a + PRICES.k_b - c, PRICES.k_a - c], axis=1)
+    low, high = float(values.min()), float(values.max())
+    upper = mean_upper_bound(values.ravel(), table.ravel(), 0.05, 0.01, low, high)
+    expected = float(MASSES @ (PRICES.k_a + PRICES.k_b - c)) - upper
+    assert functional_lower_bound(test, table, 0.01) == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_control_variate_narrows() -> None:

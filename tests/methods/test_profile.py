@@ -7,8 +7,10 @@ import pytest
 import torch
 
 import doublebubble as db
+from doublebubble.audit.cases import boxed_cases, free_cases, orthonormal, tied_cases
 from doublebubble.audit.coverage import Case, count_misses, misses_allowed, repetitions
 from doublebubble.audit.oracles import HalfSpace, LinearClassifier
+from doublebubble.bounds.votes import rest_bound
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line
 from doublebubble.methods.profile import ProfileStatistic, RivalProfile, by_vote, off_moments
@@ -19,7 +21,6 @@ from doublebubble.search.trials import Trials
 from doublebubble.streams import Stream
 from doublebubble.tally import Request
 from tests.methods.made import method, trials
-from tests.protocols.cases import boxed_cases, free_cases, orthonormal, tied_cases
 
 D = 20
 GRADUAL = Case("linear", LinearClassifier(orthonormal(5, D), [0.5, 0.1, 0.1, 0.1, 0.1]), torch.zeros(D), 0.5)
@@ -120,6 +121,17 @@ def test_what_is_asked_for_is_what_is_used(found: tuple[ProfileStatistic, BallPl
     made = statistic.finding(tally, 0.001, GRADUAL.sigma)
     assert max(sum(bound.alphas) for bound in made.bounds) <= 0.001
     assert set(made.vectors) == {f"line/{each.test.rival}" for each in statistic.profiles}
+
+
+def test_every_rival_is_held_off(found: tuple[ProfileStatistic, BallPlan]) -> None:
+    """One that has no line, but most of the rest, decides the radius."""
+    statistic, ball = found
+    alone = replace(statistic, profiles=statistic.profiles[:1])
+    tally = GRADUAL.smoothed.tally(alone.asks(Request(ball.centre, ball.n, Stream(0, 6, "certify"))))
+    made = alone.finding(tally, 0.001, GRADUAL.sigma)
+    assert [bound.rivals for bound in made.bounds] == [(alone.profiles[0].test.rival,), None]
+    plain = rest_bound(tally.counts, alone.top, [alone.profiles[0].test.rival], 0.001, GRADUAL.sigma)
+    assert made.bounds[1].radius == plain[0].radius
 
 
 def test_half_moments_are_taken_off_the_line() -> None:

@@ -156,7 +156,7 @@ MUTANTS = (
     Mutant(
         "predict-never-abstains",
         "smoothing/classifier.py",
-        "return int(order[0]) if verdict <= alpha else ABSTAIN",
+        "return int(order[0]) if verdict <= level else ABSTAIN",
         "return int(order[0])",
         "At a tie any class named is wrong.",
         ("smoothing/test_classifier.py::test_predict_names_the_clear_winner_and_abstains_at_a_tie",),
