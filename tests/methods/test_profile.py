@@ -166,3 +166,24 @@ def test_what_cannot_be_meant(found: tuple[ProfileStatistic, BallPlan]) -> None:
     other = Line(profile.line.direction, profile.line.edges[1:])
     with pytest.raises(SettingError, match="bins of the line"):
         replace(statistic, profiles=(RivalProfile(other, profile.test),))
+
+
+@pytest.mark.parametrize(
+    ("votes", "n", "pays"),
+    [([300, 150, 50], 20_000, True), ([499, 1, 0], 20_000, False), ([300, 150, 50], 2000, False)],
+)
+def test_auto_searches_for_profiles_only_where_they_usually_pay(votes: list[int], n: int, pays: bool) -> None:
+    given = trials(Case("linear", LinearClassifier(orthonormal(3, D), [0.5, 0.1, 0.1]), torch.zeros(D), 0.5), n)
+    given.selected = np.array(votes)
+    assert method("profile").promising(given) is pays
+
+
+def test_what_is_stored_ends_at_the_radius_reached(found: tuple[ProfileStatistic, BallPlan]) -> None:
+    statistic, ball = found
+    tally = GRADUAL.smoothed.tally(statistic.asks(Request(ball.centre, ball.n, Stream(0, 7, "certify"))))
+    made = statistic.finding(tally, 0.001, GRADUAL.sigma)
+    for bound in made.bounds:
+        if bound.rivals is not None:
+            stored = made.evidence["profiles"][str(bound.rivals[0])]["sectors"]
+            assert max(sector["inner"] for sector in stored) <= bound.radius / GRADUAL.sigma
+            assert max(sector["outer"] or np.inf for sector in stored) > bound.radius / GRADUAL.sigma

@@ -27,6 +27,9 @@ from doublebubble.types import Counts, Floats
 _MOST_LINES = 4  # each costs a backward pass for each draw of a look
 _LOOKS = {"full": 2, "approximate": 6}
 _BIAS = 0.07  # of the largest gradient: how far the gradient of softened votes is off at least
+_USUAL_GAIN = 0.45  # of the radius for each part of the draws against the class, seen on digits and CIFAR-10
+_USUAL_LOSS = 0.02
+_LEAST_LOOK = 60  # draws of one look: fewer show no direction
 _LEAST_SEEN = 8  # draws against the class: fewer show nothing of a profile
 _SAFE = 1.08  # a rival whose votes promise less than this times the radius so far gets a line as well: it is free
 _MOST_MISPLACED = 0.05  # of alpha
@@ -77,7 +80,8 @@ class ProfileStatistic:
         ]
         named = [profile.test.rival for profile in self.profiles]
         evidence = {
-            str(profile.test.rival): _stored(shown, profile) for shown, profile in zip(seen, self.profiles, strict=True)
+            str(profile.test.rival): _stored(shown, profile, bound.radius / sigma)
+            for shown, profile, bound in zip(seen, self.profiles, bounds, strict=True)
         }
         vectors: dict[str, Floats] = {}
         for profile in self.profiles:
@@ -110,8 +114,11 @@ def by_vote(table: Counts, top: int, rival: int) -> Counts:
     return reduced
 
 
-def _stored(seen: ProfileCounts, profile: RivalProfile) -> dict[str, object]:
-    """What a verifier needs besides the numbers of the bound and the vectors, as JSON takes it."""
+def _stored(seen: ProfileCounts, profile: RivalProfile, reached: float) -> dict[str, object]:
+    """What a verifier needs besides the numbers of the bound and the vectors, as JSON takes it.
+
+    Sectors beyond the radius reached prove nothing that is claimed, and are left out.
+    """
     return {
         "edges": list(profile.line.edges),
         "table": seen.table.tolist(),
@@ -128,6 +135,7 @@ def _stored(seen: ProfileCounts, profile: RivalProfile) -> dict[str, object]:
                 "control": sector.test.control.tolist(),
             }
             for sector in profile.test.sectors
+            if sector.inner <= reached
         ],
     }
 
@@ -154,6 +162,18 @@ class Profile(SmoothingMethod):
     uses = "how votes change along one line, and off it"
     protocols = SOUND
     label, colour, marker, rank = "profile", "#56B4E9", "P", 60
+
+    def promising(self, trials: Trials) -> bool:
+        """Whether the gain that networks usually show where votes are like this would pay for the search."""
+        seen = int(trials.selected.sum())
+        against = seen - int(trials.selected[trials.top])
+        rivals = outset(trials, trials.selected).near()[:_MOST_LINES]
+        if against < _LEAST_SEEN or not rivals or trials.per_look < _LEAST_LOOK:
+            return False
+        usual = max(0.0, trials.at_input.radius) * max(0.0, _USUAL_GAIN * against / seen - _USUAL_LOSS)
+        rows = 2 * len(rivals) if trials.config.gradient == "full" else 0
+        looks = _LOOKS[trials.config.gradient] * (1 + rows) * trials.per_look
+        return usual > trials.worth(looks + trials.per_verdict)
 
     def propose(self, trials: Trials) -> Proposal:
         """All draws at the input, with profiles against the rivals where trial draws expect them to pay."""
