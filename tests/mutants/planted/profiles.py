@@ -56,8 +56,8 @@ MUTANTS = (
     Mutant(
         "gaps-between-sectors",
         _COVERING,
-        "                if not sector.low <= angles:",
-        "                if not sector.low <= angles + 0.5:",
+        "            if not any(s.low <= low and high <= s.high and ",
+        "            if not any(s.low <= low + 0.5 and high <= s.high + 0.5 and ",
         "A direction in no sector has no functional that serves it.",
         ("geometry/profile/test_covering.py::test_what_cannot_be_meant",),
     ),
