@@ -37,7 +37,7 @@ class SmoothingMethod(ABC):
     """One way to certify. Subclasses fill in the class variables and register one object with `registry.register`.
 
     `published_balls` says how many balls of the published search the method needs, for protocol `paper`. `on_grid` says
-    that its proof holds with the means of cells in place of the noise, so that it may be used on a lattice.
+    that its proof holds with what section 11 of docs/math.md has in place of the noise, and so on a lattice.
     """
 
     name: ClassVar[Method]

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from doublebubble.audit.coverage import misses_allowed
 from doublebubble.errors import InputError, SettingError
+from doublebubble.lines import Line
 from doublebubble.noise import Lattice, LatticeDraws
 from doublebubble.search.gradients import Estimator, slopes
 from doublebubble.smoothing import SmoothedClassifier
@@ -114,6 +115,31 @@ def test_score_function_gradients_use_the_noise_of_the_votes(noise: NoiseName) -
     np.testing.assert_allclose(
         found.gradients[0].numpy().reshape(-1), tally.sums[0, 0] / (N * SIGMA), rtol=0, atol=1e-5
     )
+
+
+@pytest.mark.parametrize("rows", [(), ((0.0, 1.0),)], ids=["bins alone", "with moments"])
+def test_bins_of_a_line_hold_normal_numbers_and_sums_are_of_them(rows: tuple[tuple[float, ...], ...]) -> None:
+    """On a grid as coarse as sigma: cell means along an axis take few values, Z is normal in every bin.
+
+    The votes are those of the integers, whether bins are asked for or not.
+    """
+    classifier = SmoothedClassifier(Step(0.25).eval(), 0.5, 2, batch_size=1000, noise="lattice", grid=2)
+    direction, edges, n = np.array([0.6, 0.8]), (-1.5, -0.7, -0.1, 0.2, 0.9, 1.6), 50_000
+    line, x = Line(direction, edges), torch.tensor([0.5, 0.0])
+    tally = classifier.tally(Request(x, n, STREAM, rows, split=n // 2 if rows else None, lines=(line,)))
+    assert tally.counts.tolist() == classifier.tally(Request(x, n, STREAM)).counts.tolist()
+    table = tally.table(line)
+    masses = np.diff(stats.norm.cdf([-np.inf, *edges, np.inf]))
+    assert stats.chisquare(table.sum(1), n * masses).pvalue > 1e-4
+    # Class 1 is Z_1 > -1/2, an edge of a cell: its share in a bin is known from the joint law of Z_1 and u.Z.
+    for number, (low, high) in enumerate(zip((-np.inf, *edges), (*edges, np.inf), strict=True)):
+        both = stats.multivariate_normal([0.0, 0.0], [[1.0, -0.6], [-0.6, 1.0]])  # of u.Z and -Z_1
+        p = float(both.cdf([high, 0.5]) - (both.cdf([low, 0.5]) if np.isfinite(low) else 0.0))
+        assert stats.binomtest(int(table[number, 1]), n, p).pvalue > 1e-5
+    if rows:
+        assert tally.sums is not None
+        for mean in half_means(tally.sums, tally.halves):
+            assert abs(mean - float(stats.norm.pdf(0.5))) < 4 / np.sqrt(n / 2)
 
 
 # What is refused

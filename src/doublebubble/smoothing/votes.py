@@ -166,14 +166,18 @@ class _MicroBatch:
 
     def _make_room(self, request: Request, x: Tensor) -> None:
         """Exact noise is kept in an array of its own, and only for those who sum it."""
-        if self._law.name != "gaussian" and request.moments and self._noise is self._buffers.noise:
+        summed = request.moments or request.lines
+        if self._law.name != "gaussian" and summed and self._noise is self._buffers.noise:
             self._noise = self._law.room(x, self._forward.batch_size)
 
     def _fill(self, source: NoiseSource, rows: int, request: Request) -> None:
         inputs = some_rows(self._buffers.inputs, self._filled, rows)
-        kept = request.moments or self._law.name == "gaussian"
+        kept = request.moments or request.lines or self._law.name == "gaussian"
         noise = some_rows(self._noise, self._filled, rows) if kept else None
-        source.draw(inputs, noise, opposite=request.antithetic)
+        if request.lines and self._law.lattice is not None:
+            source.draw(inputs, normals=noise)  # bins need Z itself, not the mean of its cell (N5)
+        else:
+            source.draw(inputs, noise, opposite=request.antithetic)
 
     def flush(self) -> None:
         """Run the micro-batch, padded with zeros, and hand out the votes."""

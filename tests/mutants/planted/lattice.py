@@ -112,6 +112,14 @@ MUTANTS = (
         (f"{_EXACT}::test_the_mean_of_votes_times_cell_means_is_the_gradient",),
     ),
     Mutant(
+        "bins-of-cell-means",
+        "smoothing/votes.py",
+        "if request.lines and self._law.lattice is not None:",
+        "if request.lines and self._law.lattice is None:",
+        "Along a line the mean of a cell is not normal, so the bins would hold other masses than (R2) is about.",
+        (f"{_EXACT}::test_bins_of_a_line_hold_normal_numbers_and_sums_are_of_them",),
+    ),
+    Mutant(
         "opposite-draws-on-the-same-side",
         _SOURCE,
         "            np.negative(steps[:half], out=steps[half:])\n",
