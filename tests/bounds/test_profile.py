@@ -1,6 +1,7 @@
 """Functionals of a profile from tables of votes: coverage, what the control variate gains, and (F2) off the line."""
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -173,7 +174,7 @@ def half_moments(gamma: float, norm: float) -> HalfMoments:
     return HalfMoments(gamma * gamma, norm, norm)
 
 
-def profile_test(**changes: object) -> ProfileTest:
+def profile_test(**changes: Any) -> ProfileTest:
     sectors = tuple(
         SectorTest(low, high, design_functional_test(prices, SOFT, N, ALPHA))
         for low, high, prices in design_sectors(SOFT, 0.85, sector_ends(12))
@@ -181,7 +182,7 @@ def profile_test(**changes: object) -> ProfileTest:
     return ProfileTest(1, GRADIENT, sectors, 3.0, 0.2, 0.6)._replace(**changes)
 
 
-def shown(**changes: object) -> ProfileCounts:
+def shown(**changes: Any) -> ProfileCounts:
     table = np.rint(chances(SOFT) * N).astype(np.int64)
     return ProfileCounts(table.sum(axis=0), table, half_moments(0.02, 0.06), 1e-6)._replace(**changes)
 

@@ -63,7 +63,7 @@ def fitted_profile(table: Counts, edges: Sequence[float], p_a: float, p_b: float
     """
     seen = table.sum(axis=1).astype(np.float64)
     f_a = _with_mean(_probit(edges, table[:, 0].astype(np.float64), seen), edges, p_a)
-    f_b = np.minimum(_with_mean(_probit(edges, table[:, 1].astype(np.float64), seen), edges, p_b), 1 - f_a)
+    f_b: Floats = np.minimum(_with_mean(_probit(edges, table[:, 1].astype(np.float64), seen), edges, p_b), 1 - f_a)
     return np.round(f_a, _DIGITS), np.round(f_b, _DIGITS)
 
 

@@ -126,12 +126,12 @@ MUTANTS = (
         (_FORGED,),
     ),
     Mutant(
-        "verifier-takes-any-stake",
+        "verifier-pays-nothing-for-bins",
         _VERIFIER,
-        '    require(0 < stake and stake * spread <= 1 + 1e-12, "rule profile: a stake is out of range")\n',
-        "",
-        "Beyond the range of Y a factor may be negative, and nothing is proved.",
-        (_FORGED,),
+        "    require(bins >= _misplaced(line, sum(counts), len(edges)), ",
+        "    require(bins > 0 and line.size > 0, ",
+        "Rounding puts a draw into a wrong bin with a probability that must be paid for.",
+        ("audit/reverify/test_profile.py::test_too_little_of_alpha_for_the_rounding_of_bins_is_refuted",),
     ),
     Mutant(
         "verifier-forgets-the-slope",
@@ -139,7 +139,7 @@ MUTANTS = (
         "mean - 1 - mu * gamma - _MARGIN * (1 + mu)",
         "mean - 1",
         "The slope off the line costs mu gamma.",
-        ("audit/reverify/test_profile.py::test_another_sigma_is_refuted", _FORGED),
+        (_FORGED,),
     ),
     Mutant(
         "verifier-takes-gaps-between-sectors",
