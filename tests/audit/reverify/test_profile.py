@@ -92,8 +92,9 @@ def of_vector(name: str, value: Any) -> Any:
 
 
 def moved_vote(table: list[list[int]]) -> list[list[int]]:
-    table[3][0] += 1
-    table[3][1] -= 1
+    row = max(table, key=lambda counts: counts[1])
+    row[0] += 1
+    row[1] -= 1
     return table
 
 
@@ -115,6 +116,7 @@ FORGERIES = {
     "another control variate": of_sectors("control", lambda c: [0.0 for _ in c]),
     "infinite prices": of_sectors("k_a", lambda k: [float("inf") for _ in k]),
     "a smaller slope off the line": of_numbers("gamma", lambda gamma: 0.9 * gamma),
+    "a larger slope, which the same radius does not allow": of_numbers("gamma", lambda gamma: 2 * gamma),
     "a larger lower bound": of_numbers("lower_a", lambda p: p + 0.01),
     "a smaller upper bound": of_numbers("q", lambda q: q - 0.01),
     "a longer line": of_vector("line", lambda u: 1.001 * u),

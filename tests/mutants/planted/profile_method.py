@@ -126,12 +126,20 @@ MUTANTS = (
         (_FORGED,),
     ),
     Mutant(
+        "verifier-pays-nothing-for-bins",
+        _VERIFIER,
+        "    require(bins >= _misplaced(line, sum(counts), len(edges)), ",
+        "    require(bins > 0 and line.size > 0, ",
+        "Rounding puts a draw into a wrong bin with a probability that must be paid for.",
+        ("audit/reverify/test_profile.py::test_too_little_of_alpha_for_the_rounding_of_bins_is_refuted",),
+    ),
+    Mutant(
         "verifier-forgets-the-slope",
         _VERIFIER,
         "mean - 1 - mu * gamma - _MARGIN * (1 + mu)",
         "mean - 1",
         "The slope off the line costs mu gamma.",
-        ("audit/reverify/test_profile.py::test_another_sigma_is_refuted", _FORGED),
+        (_FORGED,),
     ),
     Mutant(
         "verifier-takes-gaps-between-sectors",
