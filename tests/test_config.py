@@ -84,6 +84,6 @@ def test_questions_that_cannot_be_meant_are_refused(settings: dict[str, Any], wo
 def test_settings_without_a_question_are_written_as_they_always_were() -> None:
     assert not CertifyConfig().sequential
     assert not {"radii", "precision", "max_draws", "beta"} & set(CertifyConfig().model_dump())
-    asked = CertifyConfig(radii=(0.25, 0.5), methods="cohen", max_draws=1000)
+    asked = CertifyConfig(radii=(0.25, 0.5), methods=("cohen",), max_draws=1000)
     assert asked.sequential
     assert CertifyConfig(**asked.model_dump(mode="json")) == asked
