@@ -29,7 +29,7 @@ def test_predict_names_classes_or_abstains(capsys: pytest.CaptureFixture[str], t
         f"{path}: {data.labels[index]} (class {data.labels[index]})" for index, path in enumerate(paths)
     ]
     code, out, _ = call(capsys, *settings, "--json", "--n", "2", paths[0])
-    assert json.loads(out) == {"image": paths[0], "prediction": -1, "class": None, "n": 2, "alpha": 0.001}
+    assert json.loads(out) == {"image": paths[0], "prediction": -1, "class": None, "n": 2, "alpha": 0.001, "draws": 2}
     Image.fromarray(np.zeros((9, 8), np.uint8)).save(tmp_path / "tall.png")
     code, _, err = call(capsys, *settings, str(tmp_path / "tall.png"))
     assert code == 1
