@@ -55,7 +55,7 @@ def test_predict_under_exact_noise(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_the_level_asked_for_is_the_level_used(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    asked: list[tuple[int, float, int, int]] = []
 
     def predictions(
         self: SmoothedClassifier, inputs: Sequence[Input], n: int, alpha: float, *, seed: int
