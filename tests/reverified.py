@@ -5,14 +5,14 @@ or brings a method of its own that has no verifier, is marked `not_reverified` w
 """
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
 from doublebubble.audit.reverify import Confirmation, reverify
 from doublebubble.certificate import Certificate
-from doublebubble.protocols import paper, sound
+from doublebubble.protocols import paper, sequential, sound
 
 FIRST = 3
 Made = tuple[Certificate, Any, tuple[float, float] | None]
@@ -35,9 +35,27 @@ def watched(made: list[Made]) -> Iterator[None]:
         made.append((one, given.x.detach().cpu().double().numpy(), smoothed.domain))
         return one
 
+    @functools.wraps(sequential.decided)
+    def as_they_come(smoothed: Any, config: Any, inputs: Iterable[Any]) -> Iterator[tuple[int, Certificate]]:
+        fed: list[Any] = []
+
+        def seen() -> Iterator[Any]:
+            for given in inputs:
+                fed.append(given)
+                yield given
+
+        for number, one in decided(smoothed, config, seen()):
+            made.append((one, fed[number].x.detach().cpu().double().numpy(), smoothed.domain))
+            yield number, one
+
+    decided: Callable[..., Iterator[tuple[int, Certificate]]] = sequential.decided
     certify_many: Callable[..., list[Certificate]] = sound.certify_many
     certify: Callable[..., Certificate] = paper.certify
-    with mock.patch.object(sound, "certify_many", many), mock.patch.object(paper, "certify", published):
+    with (
+        mock.patch.object(sound, "certify_many", many),
+        mock.patch.object(paper, "certify", published),
+        mock.patch.object(sequential, "decided", as_they_come),
+    ):
         yield
 
 

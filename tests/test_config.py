@@ -76,3 +76,35 @@ def test_domains_come_in_any_kind_of_number() -> None:
     assert checked_domain(None) is None
     for given in ((0, 1), [0.0, 1.0], np.array([0, 1]), (np.float32(0), np.int64(1))):
         assert checked_domain(given) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"radii": (0.5,), "precision": 0.1}, "two questions"),
+        ({"radii": (0.5, 0.25)}, "rising"),
+        ({"radii": (0.5, 0.5)}, "rising"),
+        ({"radii": (0.0,)}, "greater than 0"),
+        ({"radii": ()}, "radii"),
+        ({"radii": (0.1234567,)}, "6 decimals"),
+        ({"precision": 0.0}, "precision"),
+        ({"radii": (0.5,), "beta": 0.0}, "beta"),
+        ({"radii": (0.5,), "max_draws": 0}, "max_draws"),
+        ({"max_draws": 1000}, "belong to radii"),
+        ({"beta": 0.1}, "belong to radii"),
+        ({"radii": (0.5,), "protocol": "paper"}, "protocol sound"),
+        ({"radii": (0.5,), "methods": ("single",)}, "only cohen has a sequential form"),
+        ({"precision": 0.1, "methods": "all"}, "only cohen has a sequential form"),
+    ],
+)
+def test_questions_that_cannot_be_meant_are_refused(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(SettingError, match=words):
+        CertifyConfig(**settings)
+
+
+def test_settings_without_a_question_are_written_as_they_always_were() -> None:
+    assert not CertifyConfig().sequential
+    assert not {"radii", "precision", "max_draws", "beta"} & set(CertifyConfig().model_dump())
+    asked = CertifyConfig(radii=(0.25, 0.5), methods=("cohen",), max_draws=1000)
+    assert asked.sequential
+    assert CertifyConfig(**asked.model_dump(mode="json")) == asked

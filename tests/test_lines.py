@@ -85,8 +85,8 @@ def test_wrong_lines_are_refused() -> None:
     for wrong in (np.zeros(3), np.array([1.0, np.nan]), np.array([np.inf, 1.0])):
         with pytest.raises(SettingError, match="line: expected"):
             Line.along(wrong, EDGES)
-    wrong_directions: list[Any] = [np.array([1.0, 1e-7]), np.array([[1.0]]), np.array([1.0], np.float32)]
-    for direction in wrong_directions:
+    wrong_kinds: tuple[Any, ...] = (np.array([1.0, 1e-7]), np.array([[1.0]]), np.array([1.0], np.float32))
+    for direction in wrong_kinds:
         with pytest.raises(SettingError, match="line: expected"):
             Line(direction, EDGES)
     with pytest.raises(SettingError, match="edges"):

@@ -4,6 +4,7 @@ A tiny public surface; importing seeds nothing and sets nothing.
 """
 
 from doublebubble import bounds, geometry
+from doublebubble.audit.attack import attack
 from doublebubble.audit.reverify import reverify
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.certifier import Certifier
@@ -45,6 +46,7 @@ __all__ = [
     "SettingError",
     "SmoothedClassifier",
     "Status",
+    "attack",
     "bounds",
     "certify",
     "geometry",

@@ -2,7 +2,7 @@
 
 import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
 import numpy.typing as npt
@@ -10,9 +10,9 @@ from torch import Tensor
 
 from doublebubble.certificate import Certificate
 from doublebubble.config import CertifyConfig
-from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError
+from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError, SettingError
 from doublebubble.geometry import cohen_ceiling
-from doublebubble.protocols import paper, sound
+from doublebubble.protocols import paper, sequential, sound
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.smoothing.inputs import as_tensor
 
@@ -30,6 +30,10 @@ class Certifier:
     def __init__(self, smoothed: SmoothedClassifier, config: CertifyConfig | None = None) -> None:
         self.smoothed = smoothed
         self.config = CertifyConfig() if config is None else config
+        if self.config.protocol == "paper" and smoothed.noise.lattice is not None:
+            raise SettingError("noise lattice: protocol paper searches between the grid points, use protocol sound")
+        if self.config.protocol == "sound":
+            sound.usable_methods(smoothed, self.config)
         self._warn_if_out_of_reach()
 
     def certify(
@@ -80,7 +84,15 @@ class Certifier:
         """The certificates of several inputs, each the same as if it were certified alone."""
         if self.config.protocol == "paper":
             return [paper.certify(self.smoothed, self.config, given) for given in inputs]
+        if self.config.sequential:
+            return sequential.certify_many(self.smoothed, self.config, inputs)
         return sound.certify_many(self.smoothed, self.config, inputs) if inputs else []
+
+    def certify_stream(self, inputs: Iterable[Input]) -> Iterator[Certificate]:
+        """The same certificates as they are ready: with radii or precision in any order, else in that of the inputs."""
+        if self.config.sequential:
+            return sequential.certify_stream(self.smoothed, self.config, inputs)
+        return (certificate for given in inputs for certificate in self.certify_inputs([given]))
 
     def __repr__(self) -> str:
         asked = self.config
@@ -101,6 +113,9 @@ class Certifier:
 
     def _warn_if_out_of_reach(self) -> None:
         config = self.config
+        if config.sequential:
+            self._warn_if_radii_are_out_of_reach()
+            return
         ceiling = cohen_ceiling(config.n, config.alpha, self.smoothed.sigma)
         if ceiling <= 0:
             message = (
@@ -114,6 +129,16 @@ class Certifier:
         else:
             return
         warnings.warn(message, DoubleBubbleWarning, stacklevel=3)
+
+    def _warn_if_radii_are_out_of_reach(self) -> None:
+        config, sigma = self.config, self.smoothed.sigma
+        far = sequential.out_of_reach(config, sigma) if config.radii is not None else ()
+        if far:
+            message = (
+                f"max_draws = {config.max_draws} draws at alpha = {config.alpha} and sigma = {sigma} cannot certify "
+                f"radius {far[0]:g}, even if all of them agree"
+            )
+            warnings.warn(message, DoubleBubbleWarning, stacklevel=4)
 
 
 def _whole(label: SupportsIndex | None) -> int | None:

@@ -1,14 +1,25 @@
 """The settings of a certification: validated once, frozen, and written into every run."""
 
 import math
+from itertools import pairwise
 from typing import Annotated, Self, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from doublebubble import registry
 from doublebubble.errors import SettingError
 from doublebubble.types import GradientKind, Method, Protocol
+
+_QUESTION = ("radii", "precision", "max_draws", "beta")
 
 
 def first_problem(error: ValidationError) -> str:
@@ -83,6 +94,10 @@ class CertifyConfig(Settings):
     defaults to 0.001 under `sound` and to 0.05, as published, under `paper`. `methods` are names, or `auto`: the method
     that the select and search draws expect most of, chosen per input; or `all`: each of them. Protocol `paper` reports
     the largest radius of all its methods under either. `target_radius` only warns when n and alpha cannot reach it.
+
+    With `radii` or `precision` votes are counted only until the question is decided, in place of n and n0 draws: which
+    of the radii are certified, or the radius to that part of itself; at most `max_draws` for each input. `beta` is the
+    probability of giving up on a radius that further draws would have certified.
     """
 
     n: Annotated[int, Field(ge=1)] = 10_000
@@ -95,6 +110,21 @@ class CertifyConfig(Settings):
     target_radius: Annotated[float, Field(gt=0)] | None = None
     sound: SoundSearch = SoundSearch()
     paper: PaperSearch = PaperSearch()
+    radii: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1)] | None = None
+    precision: Annotated[float, Field(gt=0, lt=1)] | None = None
+    max_draws: Annotated[int, Field(ge=1, le=10**9)] = 100_000
+    beta: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+    @property
+    def sequential(self) -> bool:
+        """Whether sampling stops when the question is decided."""
+        return self.radii is not None or self.precision is not None
+
+    @model_serializer(mode="wrap")
+    def _without_missing_question(self, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Settings with a fixed number of draws are written and hashed as before there could be another."""
+        content: dict[str, object] = whole(self)
+        return content if self.sequential else {name: value for name, value in content.items() if name not in _QUESTION}
 
     @model_validator(mode="before")
     @classmethod
@@ -114,6 +144,7 @@ class CertifyConfig(Settings):
     def _consistent(self) -> Self:
         if len(set(self.methods)) != len(self.methods):
             raise ValueError("each method may be asked for once")
+        self._require_sequential_form()
         if self.methods == (registry.AUTO,):
             return self
         for name in self.methods:
@@ -121,3 +152,19 @@ class CertifyConfig(Settings):
                 known = ", ".join(registry.names(self.protocol))
                 raise ValueError(f"protocol {self.protocol} knows the methods {known}")
         return self
+
+    def _require_sequential_form(self) -> None:
+        if not self.sequential:
+            if self.model_fields_set & {"max_draws", "beta"}:
+                raise ValueError("max_draws and beta belong to radii or to precision, and neither is given")
+            return
+        if self.radii is not None and self.precision is not None:
+            raise ValueError("radii and precision are two questions: ask one of them")
+        if self.radii is not None and any(a >= b for a, b in pairwise(self.radii)):
+            raise ValueError("expected rising radii")
+        if self.radii is not None and any(round(radius, 6) != radius for radius in self.radii):
+            raise ValueError("expected radii of at most 6 decimals: records keep no more")
+        if self.protocol != "sound":
+            raise ValueError("radii and precision need protocol sound: the publication's search has no sequential form")
+        if self.methods not in ((registry.AUTO,), ("cohen",)):
+            raise ValueError("of the methods only cohen has a sequential form: with radii or precision use it, or auto")

@@ -46,6 +46,7 @@ def test_equal_parts_always_fit_and_waste_nothing(alpha: float, count: int, firs
 def test_what_was_handed_out_in_equal_parts_is_gone(count: int) -> None:
     budget = AlphaBudget(0.3)
     parts = budget.take_equal(["part"] * count)
+    assert sum(map(Fraction, parts)) <= Fraction(0.3)
     assert budget.remaining <= 0.3 - sum(parts) + 1e-15
     with pytest.raises(BudgetError):
         budget.take(parts[0] / 2, "more")

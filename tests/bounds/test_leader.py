@@ -2,44 +2,61 @@
 
 import math
 import pickle
+from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr as Phi
 
-from doublebubble.bounds.ladder import Ladder, Stop, vote_ladder
-from doublebubble.bounds.leader import Race, open_levels, race_done, replay_race, start_race, step_race
-from doublebubble.errors import InputError, SettingError
+from doublebubble.bounds.edges import Edges
+from doublebubble.bounds.ladder import Stop, done, looks, start, step, vote_ladder
+from doublebubble.bounds.leader import Race, Win, open_levels, run_race, start_race
+from doublebubble.errors import SettingError
 from tests.bounds.exact import chance_of
 
 
-def open_ladder(radii: tuple[float, ...], alpha: float, cap: int = 60, beta: float = 0.05) -> Ladder:
-    return vote_ladder(radii, 1.0, alpha, beta, cap, open_levels(radii, 1.0, alpha))
+def open_edges(
+    radii: tuple[float, ...], alpha: float, cap: int = 60, beta: float = 0.05, looked: Iterable[int] | None = None
+) -> Edges:
+    ladder = vote_ladder(radii, 1.0, alpha, beta, cap, open_levels(radii, 1.0, alpha))
+    return Edges(ladder, range(1, cap + 1) if looked is None else looked)
 
 
-def vote(ladder: Ladder, race: Race, cell: int) -> Race:
-    return step_race(ladder, race, np.eye(len(race.votes), dtype=int)[cell])
+def vote(edges: Edges, race: Race, cell: int) -> Race:
+    return run_race(edges, race, [cell])
 
 
-def wrong(ladder: Ladder, race: Race, ps: list[float]) -> bool:
+def votes_of(counts: list[int]) -> list[int]:
+    return [label for label, times in enumerate(counts) for _ in range(times)]
+
+
+def replayed(edges: Edges, classes: int, looks: list[list[int]]) -> Race:
+    race = start_race(edges, classes)
+    for counts in looks:
+        race = run_race(edges, race, votes_of(counts))
+    return race
+
+
+def wrong(edges: Edges, race: Race, ps: list[float]) -> bool:
     """A radius is claimed whose threshold the candidate's probability does not exceed."""
     if race.candidate is None:
         return False
-    return float(Phi(ladder.radii[race.progress.certified - 1])) >= ps[race.candidate]
+    return float(Phi(edges.ladder.radii[race.certified - 1])) >= ps[race.candidate]
 
 
 @pytest.mark.parametrize("ps", [[0.5, 0.5], [0.5, 0.3, 0.2], [0.6, 0.4], [0.69, 0.31]])
 def test_wrong_claims_are_at_most_alpha_exactly(ps: list[float]) -> None:
     for radii in ((0.0,), (0.0, 0.25), (0.25, 0.4), (0.0, 0.5)):
-        ladder = open_ladder(radii, 0.3)
+        edges = open_edges(radii, 0.3)
         depth = 11 if len(ps) == 2 else 7
         chance = chance_of(
-            start_race(ladder, len(ps)),
-            lambda race, cell, ladder=ladder: vote(ladder, race, cell),  # type: ignore[misc]
-            lambda race, ladder=ladder: wrong(ladder, race, ps),  # type: ignore[misc]
+            start_race(edges, len(ps)),
+            lambda race, cell, edges=edges: vote(edges, race, cell),  # type: ignore[misc]
+            lambda race, edges=edges: wrong(edges, race, ps),  # type: ignore[misc]
             ps,
             depth,
         )
@@ -72,47 +89,112 @@ def test_levels_rise_to_alpha() -> None:
 
 
 def test_the_leader_becomes_the_candidate_and_stays() -> None:
-    ladder = open_ladder((0.5, 1.0), 0.001, 1000)
-    race = replay_race(ladder, 4, [[1, 3, 0, 0], [0, 30, 0, 0]])
+    edges = open_edges((0.5, 1.0), 0.001, 1000, looked=(4, 34, 234, 1000))
+    race = replayed(edges, 4, [[1, 3, 0, 0], [0, 30, 0, 0]])
     assert race.leader == 1
     assert race.candidate == 1
-    assert race.progress.certified == 1
-    race = step_race(ladder, race, [200, 0, 0, 0])
-    assert (race.leader, race.candidate, race.progress.draws) == (1, 1, 234)
-    assert race.progress.counts == ((33, 201),)
-    assert race_done(ladder, race) is Stop.GIVEN_UP
+    assert race.wins == (Win(34, 33), None)
+    race = run_race(edges, race, [0] * 200)
+    assert (race.leader, race.candidate, race.draws, race.votes[1]) == (1, 1, 234, 33)
+    assert race.stop is Stop.GIVEN_UP
+    assert run_race(edges, race, [1] * 1000) is not race
+    assert run_race(edges, race, [1] * 1000) == race, "once decided, nothing more is looked at"
     assert pickle.loads(pickle.dumps(race)) == race  # noqa: S301
 
 
 def test_nothing_counts_for_a_leader_that_changes() -> None:
     """A larger radius that won early, while the smallest had not, is not carried over to another class."""
-    ladder = open_ladder((0.5, 1.0), 0.001, 1000)
-    race = replay_race(ladder, 2, [[6, 0], [0, 7]])
+    edges = open_edges((0.5, 1.0), 0.001, 1000, looked=(6, 13, 1000))
+    race = replayed(edges, 2, [[6, 0], [0, 7]])
     assert race.leader == 1
-    assert race.progress.counts == ((7, 6),)
-    assert not any(any(row) for row in race.progress.reached)
+    assert race.candidate is None
+    assert race.wins == (None, None)
+
+
+def test_only_a_win_of_the_smallest_radius_opens_the_ladder() -> None:
+    """At level 3e-10 the first radius waits longer than the second, whose early wins do not count."""
+    ladder = vote_ladder((0.1, 0.2), 1.0, 0.3, 0.05, 100, (1e-6, 0.3))
+    edges = Edges(ladder, range(1, 101))
+    race = start_race(edges, 2)
+    while race.candidate is None:
+        assert race.certified == 0
+        race = vote(edges, race, 0)
+    assert race.wins == (Win(race.draws, race.draws),) * 2
+    assert edges[race.draws - 2].hits[1] < race.draws
+
+
+SHARED = open_edges((0.25, 0.5, 1.0), 0.05, 60, beta=0.2)
+
+
+@settings(max_examples=40)
+@given(st.integers(2, 4), st.integers(0, 2**32 - 1), st.floats(0.3, 0.99))
+def test_races_decide_as_the_ladder_itself_does(classes: int, seed: int, p: float) -> None:
+    """The wealths of the leader, evaluated at every look, and the flags that they leave behind."""
+    edges = SHARED
+    ladder, law = edges.ladder, [p, *[(1 - p) / (classes - 1)] * (classes - 1)]
+    race, progress, candidate = start_race(edges, classes), start(ladder), None
+    refused: tuple[bool, ...] = (False,) * 3
+    for cell in np.random.default_rng(seed).choice(classes, 60, p=law).tolist():
+        race = vote(edges, race, cell)
+        if candidate is None:
+            hits = max(race.votes)
+            progress = step(ladder, start(ladder), [[hits, race.draws - hits]])
+            candidate = race.votes.index(hits) if progress.certified else None
+        else:
+            progress = step(ladder, progress, [[int(cell == candidate), int(cell != candidate)]])
+        refused = tuple(a or b for a, b in zip(refused, progress.refused, strict=True))
+        progress = replace(progress, refused=refused)
+        assert race.candidate == candidate
+        assert race.certified == progress.certified
+        assert race.stop is done(ladder, progress)
+        if done(ladder, progress) is not None:
+            break
 
 
 def test_giving_up_is_wrong_at_most_beta() -> None:
-    ladder = open_ladder((0.8,), 0.001, 10**6, beta=0.3)
+    edges = open_edges((0.8,), 0.001, 10**6, beta=0.3, looked=(*range(1, 31), 10**6))
     p = float(Phi(0.8)) + 1e-9
     chance = chance_of(
-        start_race(ladder, 2),
-        lambda race, cell: vote(ladder, race, cell),
-        lambda race: race.progress.given_up > 0,
+        start_race(edges, 2),
+        lambda race, cell: vote(edges, race, cell),
+        lambda race: race.refused == 0,
         [p, 1 - p],
         30,
     )
     assert 0.01 < chance <= 0.3
 
 
+def test_votes_may_come_in_pieces_of_any_size() -> None:
+    """Those that do not reach the next look are not looked at; the same votes in one piece decide the same."""
+    edges = open_edges((0.25, 0.5), 0.01, 1000, looked=looks(1000))
+    votes = np.random.default_rng(5).choice(3, 1000, p=[0.75, 0.15, 0.1]).tolist()
+    whole = run_race(edges, start_race(edges, 3), votes)
+    assert whole.stop is not None
+    assert whole.draws < 1000
+    assert list(whole.votes) == np.bincount(votes[: whole.draws], minlength=3).tolist()
+    for piece in (1, 7, 100):
+        race, drawn = start_race(edges, 3), 0
+        while race.stop is None:
+            drawn += piece
+            race = run_race(edges, race, votes[race.draws : drawn])
+        assert race == whole
+
+
+@pytest.mark.parametrize(("precision", "stop"), [(0.21, Stop.PRECISE), (0.19, Stop.CAP), (None, Stop.CAP)])
+def test_a_precision_stops_when_the_bracket_is_narrow(precision: float | None, stop: Stop) -> None:
+    """The smallest of three radii is claimed, the largest refused, the one between neither."""
+    radii = (0.5, 0.55, 0.6)
+    ladder = vote_ladder(radii, 1.0, 0.05, 0.2, 20_000, open_levels(radii, 1.0, 0.05), precision)
+    race = replayed(Edges(ladder, (20_000,)), 2, [[14_200, 5800]])
+    assert (race.certified, race.refused, race.stop) == (1, 2, stop)
+
+
 def test_what_does_not_fit_is_refused() -> None:
-    ladder = open_ladder((0.3,), 0.001)
+    edges = open_edges((0.3,), 0.001)
     with pytest.raises(SettingError):
-        start_race(ladder, 1)
-    for bad in ([1], [1, -1], [0.5, 1]):
-        with pytest.raises(InputError):
-            step_race(ladder, start_race(ladder, 2), bad)
+        start_race(edges, 1)
+    with pytest.raises(IndexError):
+        run_race(edges, start_race(edges, 2), [2])
     for radii, alpha in (((-0.1,), 0.1), ((9.0,), 0.1), ((), 0.1), ((0.5,), 0.0), ((0.5,), 0.6)):
         with pytest.raises(SettingError):
             open_levels(radii, 1.0, alpha)

@@ -39,6 +39,19 @@ def test_predict_names_classes_or_abstains(capsys: pytest.CaptureFixture[str], t
     assert "does not say what shape and classes it has" in err
 
 
+def test_predict_under_exact_noise(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """8-bit images lie on the grid of step 1/255; not all of them lie on a coarser one."""
+    data, path = load_dataset("digits", "test"), tmp_path / "0.png"
+    Image.fromarray((data.inputs()[0, 0] * 255).round().byte().numpy()).save(path)
+    settings = ["predict", "--model", MODEL, "--dataset", "digits", "--sigma", "0.25", "--n", "400", str(path)]
+    code, out, err = call(capsys, *settings, "--noise", "lattice")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"{path}: {data.labels[0]} (class {data.labels[0]})"]
+    code, _, err = call(capsys, *settings, "--noise", "lattice", "--grid", "16")
+    assert code == 1
+    assert "input 0: expected values on the grid of step 1/16" in err
+
+
 def test_the_level_asked_for_is_the_level_used(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,13 @@
 """The engine of one process: in order, one outcome for each input, and lazily."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+import pytest
 import torch
 
 from doublebubble.certificate import Certificate
 from doublebubble.engines.base import Failure, in_groups
-from doublebubble.engines.local import LocalEngine
+from doublebubble.engines.local import LocalEngine, StreamEngine
 from doublebubble.errors import InputError
 from doublebubble.smoothing import Input
 from tests.runs.samples import certificate
@@ -46,3 +47,39 @@ def test_a_group_is_taken_only_when_the_one_before_is_done() -> None:
     assert taken == []
     assert [next(outcomes).index, next(outcomes).index] == [0, 1]
     assert taken == [0], "an interruption loses one group at most"
+
+
+class Streams(Refuses):
+    """Certifies inputs three at a time, the last of them first."""
+
+    def __init__(self) -> None:
+        self.alone: list[int] = []
+
+    def certify_inputs(self, inputs: Sequence[Input]) -> list[Certificate]:
+        self.alone += [given.index for given in inputs]
+        return super().certify_inputs(inputs)
+
+    def certify_stream(self, inputs: Iterable[Input]) -> Iterator[Certificate]:
+        for group in in_groups(inputs, 3):
+            yield from super().certify_inputs(group[::-1])
+
+
+def test_after_an_error_those_at_work_are_done_alone_and_the_stream_goes_on() -> None:
+    certifier = Streams()
+    found = list(StreamEngine(certifier).outcomes(in_groups(inputs(9), 2)))
+    assert [outcome.index for outcome in found] == [2, 1, 0, 3, 4, 5, 8, 7, 6]
+    assert [outcome for outcome in found if isinstance(outcome, Failure)] == [
+        Failure(4, 1, "input 4: expected finite values")
+    ]
+    assert certifier.alone == [3, 4, 5]
+
+
+def test_an_error_of_the_data_ends_the_stream() -> None:
+    """Else the inputs after it would be left out without a word."""
+
+    def broken() -> Iterator[list[Input]]:
+        yield list(inputs(2))
+        raise InputError("input 2: expected a label from 0 to 9, got 11")
+
+    with pytest.raises(InputError, match="label from 0 to 9"):
+        list(StreamEngine(Streams()).outcomes(broken()))

@@ -19,6 +19,7 @@ from doublebubble.engines.local import LocalEngine
 from doublebubble.engines.ray import RayEngine, _Worker
 from doublebubble.errors import InputError, RunError, SettingError
 from doublebubble.facade.job import Job, make_job
+from doublebubble.facade.loop import Place
 from doublebubble.runs.digests import device_kind, software_versions
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.smoothing import Input
@@ -40,10 +41,20 @@ def outcomes_by_index(path: Path, job: Job, engine: Engine) -> dict[int, dict[st
     return {record.index: record.without_time() for record in read_run(path).records}
 
 
-def test_two_workers_write_the_records_of_one_process(tmp_path: Path) -> None:
-    config = CertifyConfig(n=300, n0=50)
-    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16)
-    local = outcomes_by_index(tmp_path / "local", job, LocalEngine(job.recipe.build()))
+@pytest.mark.parametrize(
+    ("config", "noise"),
+    [
+        (CertifyConfig(n=300, n0=50), {}),
+        (CertifyConfig(n=300, n0=50), {"noise": "lattice", "grid": 16}),
+        (CertifyConfig(radii=(0.25, 0.5), max_draws=2000), {}),
+    ],
+    ids=["fixed", "lattice", "radii"],
+)
+def test_two_workers_write_the_records_of_one_process(
+    tmp_path: Path, config: CertifyConfig, noise: dict[str, Any]
+) -> None:
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16, **noise)
+    local = outcomes_by_index(tmp_path / "local", job, Place().build(job))
     cluster = outcomes_by_index(tmp_path / "ray", job, RayEngine(job.recipe, job.spec.device, workers=2))
     assert len(local) == 18
     assert cluster == local

@@ -11,6 +11,7 @@ import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.mutants.run import COPY, MODULE, SEEN
@@ -20,7 +21,9 @@ _stumbled: list[str] = []
 
 
 def pytest_configure() -> None:
-    """Refuse a package that is not the copy, or that cannot be imported."""
+    """Refuse a package that is not the copy, or that cannot be imported; make examples the same in every run."""
+    hypothesis.settings.register_profile("planted", deadline=None, derandomize=True)
+    hypothesis.settings.load_profile("planted")
     copy = Path(os.environ[COPY]).resolve()
     try:
         module = importlib.import_module(os.environ[MODULE])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from doublebubble.certificate import Noise
 from doublebubble.config import CertifyConfig
 from doublebubble.report.facts import facts, guarantee_of, guarantees, level, mark
 from doublebubble.runs.record import Record
@@ -18,9 +19,22 @@ def test_a_run_is_told_in_words(tmp_path: Path) -> None:
         store.append(certificate(2))
     found = dict(facts(read_run(tmp_path / "run")))
     assert found["inputs"] == "1 of 4 done (0:4)"
-    assert found["noise"] == "sigma 0.5"
+    assert found["noise"] == "gaussian, sigma 0.5"
+    assert "a function of one row" in found["assumed"]
+    assert "how float32 rounds" in found["assumed"]
+    assert "lost" not in found
     assert found["draws"] == "n 100, n0 10, seed 0"
     assert "cannot be verified again" in found["note"]
+
+
+def test_exact_noise_is_told_with_its_grid_its_loss_and_what_is_left_to_assume(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run", spec("0:4", noise="lattice", grid=255)) as store:
+        for index, loss in ((0, 1.5e-9), (1, 3e-9)):
+            store.append(replace(certificate(index), noise=Noise("lattice", loss, 255, -1020, 1275)))
+    found = dict(facts(read_run(tmp_path / "run")))
+    assert found["noise"] == "lattice of step 1/255, sigma 0.5"
+    assert found["lost"].startswith("3e-09 of alpha at most")
+    assert "the adversary's inputs lie on the grid" in found["assumed"]
 
 
 def test_the_level_says_what_it_is_the_level_of() -> None:

@@ -43,10 +43,12 @@ def test_every_field_changes_the_hash() -> None:
         "versions": {"torch": "3"},
         "probe": Probe(logits=(1.0,), tolerance=0.1),
         "classes": ("cat", "dog", "zebra"),
+        "noise": "gaussian64",
     }
-    assert set(changes) == set(type(base).model_fields) - {"kind"}
+    assert set(changes) == set(type(base).model_fields) - {"kind", "grid"}
     hashes = {spec_hash(spec(**{name: value})) for name, value in changes.items()}
-    assert len(hashes | {spec_hash(base)}) == len(changes) + 1
+    hashes |= {spec_hash(spec(noise="lattice", grid=grid)) for grid in (16, 255)}
+    assert len(hashes | {spec_hash(base)}) == len(changes) + 3
 
 
 def test_differences_name_the_fields_down_to_the_setting() -> None:

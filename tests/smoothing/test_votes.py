@@ -1,10 +1,13 @@
 """Votes: reproducible, and independent of company."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
+from doublebubble.errors import SettingError
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import NormalDraws, Stream
 from doublebubble.tally import Request
@@ -98,3 +101,43 @@ def test_rows_that_influence_each_other_by_rounding_are_never_shared() -> None:
     together = [tally.counts.tolist() for tally in classifier.tallies(requests)]
     alone = [SmoothedClassifier(Neighbourly().eval(), 0.5, 2, batch_size=64).tally(r).counts.tolist() for r in requests]
     assert together == alone
+
+
+@pytest.mark.parametrize("batch_size", [2, 7, 64, 1000])
+def test_a_stream_of_votes_is_the_votes_in_order(batch_size: int) -> None:
+    """Drawn in any pieces, beside any others: vote i is that of draw i of the request."""
+    together = smoothed(batch_size=batch_size)
+    requests = [Request(image(seed), 200, Stream(0, seed, "certify")) for seed in range(4)]
+    streams = [together.open_votes(request) for request in requests]
+    for upto in ([1, 30, 5, 0], [70, 31, 5, 3], [71, 200, 100, 9]):
+        together.extend(list(zip(streams, upto, strict=True)))
+        assert all(stream.drawn >= most for stream, most in zip(streams, upto, strict=True))
+    for request, stream in zip(requests, streams, strict=True):
+        votes = smoothed().tally(replace(request, keep_votes=True)).votes
+        assert votes is not None
+        assert stream.votes_from(0) == votes[: stream.drawn].tolist()
+        assert stream.votes_from(3) == votes[3 : stream.drawn].tolist()
+        with pytest.raises(AssertionError):
+            stream.votes_from(2)
+    together.extend([(streams[0], 10**6)])
+    assert streams[0].drawn == 200, "a request is never exceeded"
+
+
+def test_rows_without_a_taker_hold_further_votes() -> None:
+    recorder = Recorder().eval()
+    classifier = looked_at(SmoothedClassifier(recorder, 0.25, 2, batch_size=100), recorder)
+    streams = [classifier.open_votes(Request(image(seed), 500, Stream(0, seed, "certify"))) for seed in range(3)]
+    classifier.extend([(stream, 10) for stream in streams])
+    assert len(recorder.seen) == 1
+    assert sum(stream.drawn for stream in streams) == 100
+    classifier.extend([(stream, 10) for stream in streams])
+    assert len(recorder.seen) == 1, "what was drawn already is not drawn again"
+
+
+def test_a_stream_of_votes_has_no_pairs_and_no_moments() -> None:
+    for request in (
+        Request(image(), 10, Stream(0, 0, "certify"), antithetic=True),
+        Request(image(), 10, Stream(0, 0, "certify"), ((1.0, 0.0, 0.0, 0.0),)),
+    ):
+        with pytest.raises(SettingError, match="no pairs and no moments"):
+            smoothed().open_votes(request)

@@ -65,11 +65,13 @@ def count_misses(case: Case, certificates: Sequence[Certificate]) -> dict[Method
     return misses
 
 
-def count_wrong_predictions(case: Case, times: int, n: int, alpha: float) -> int:
+def count_wrong_predictions(
+    case: Case, times: int, n: int, alpha: float, smoothed: SmoothedClassifier | None = None
+) -> int:
     """How often `predict` named a class that is not alone the likeliest."""
     g, distance = case.truth
-    smoothed = case.smoothed
-    answers = [smoothed.predict(case.x, n, alpha, seed=0, index=index) for index in range(times)]
+    asked = case.smoothed if smoothed is None else smoothed
+    answers = [asked.predict(case.x, n, alpha, seed=0, index=index) for index in range(times)]
     return sum(answer != ABSTAIN and (answer != g or distance == 0) for answer in answers)
 
 

@@ -5,73 +5,99 @@ Every draw counts for whichever class turns out to lead. Functions of counts: nu
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr as Phi
 
-from doublebubble.bounds.ladder import Ladder, Progress, Stop, done, start, step
-from doublebubble.errors import InputError, SettingError
+from doublebubble.bounds.edges import Edges
+from doublebubble.bounds.ladder import Ladder, Stop
+from doublebubble.errors import SettingError
+
+
+@dataclass(frozen=True)
+class Win:
+    """The look at which a radius won: so many draws, so many votes for the candidate."""
+
+    draws: int
+    hits: int
 
 
 @dataclass(frozen=True)
 class Race:
-    """The votes so far, the leader's progress, and the class that is claimed once the smallest radius is."""
+    """The votes so far, the class that is claimed once the smallest radius is, and where each radius won.
+
+    `refused` is the place of the smallest radius that was given up; their number where none was. `stop` says why no
+    more draws are needed; None while they are.
+    """
 
     votes: tuple[int, ...]
-    progress: Progress
+    wins: tuple[Win | None, ...]
+    refused: int
+    looks: int = 0
     candidate: int | None = None
+    stop: Stop | None = None
 
     @property
     def leader(self) -> int:
         """The class with the most votes, the first of them in a tie; the candidate once there is one."""
         return self.votes.index(max(self.votes)) if self.candidate is None else self.candidate
 
+    @property
+    def draws(self) -> int:
+        """How many draws have been looked at."""
+        return sum(self.votes)
 
-def start_race(ladder: Ladder, classes: int) -> Race:
-    """No draws yet; the ladder is a `vote_ladder` with `open_levels`."""
+    @property
+    def certified(self) -> int:
+        """How many radii are claimed, from the smallest: each has won, and so have all smaller ones."""
+        return self.wins.index(None) if None in self.wins else len(self.wins)
+
+
+def start_race(edges: Edges, classes: int) -> Race:
+    """No draws yet; the ladder of the edges is a `vote_ladder` with `open_levels`."""
     if classes < 2:
         raise SettingError(f"number of classes: expected at least 2, got {classes!r}")
-    if ladder.rivals != 1 or ladder.cells != 2:
-        raise SettingError("race: expected a ladder that counts votes")
-    return Race((0,) * classes, start(ladder))
+    radii = len(edges.ladder.radii)
+    return Race((0,) * classes, (None,) * radii, radii)
 
 
-def step_race(ladder: Ladder, race: Race, votes: npt.ArrayLike) -> Race:
-    """After one more look at new draws, counted for each class.
+def run_race(edges: Edges, race: Race, votes: Sequence[int]) -> Race:
+    """After the further votes, one class for each draw, look by look until one decides; the rest is not looked at.
 
     With `open_levels`, a radius that is wrong for the candidate is ever claimed with probability at most alpha.
     If some class has p_k above a radius's threshold, that radius is refused with probability at most beta.
     """
-    new = np.asarray(votes)
-    if new.shape != (len(race.votes),) or not np.all((new >= 0) & (new == np.floor(new))):
-        raise InputError(f"votes: expected {len(race.votes)} integers >= 0, got {new!r}")
-    total = tuple(int(a + b) for a, b in zip(race.votes, new, strict=True))
-    draws = int(new.sum())
-    if race.candidate is not None:
-        hits = int(new[race.candidate])
-        return Race(total, step(ladder, race.progress, [[hits, draws - hits]]), race.candidate)
-    open_race = Race(total, race.progress)
-    hits, draws = max(total), sum(total)  # afresh at each look, since the leader may still change
-    fresh = step(ladder, start(ladder), [[hits, draws - hits]])
-    refused = tuple(a or b for a, b in zip(race.progress.refused, fresh.refused, strict=True))
-    if fresh.certified:
-        return Race(total, replace(fresh, refused=refused), open_race.leader)
-    return Race(total, replace(fresh, refused=refused))
+    counts, wins, candidate, refused = list(race.votes), list(race.wins), race.candidate, race.refused
+    draws, look, taken, stop = race.draws, race.looks, 0, race.stop
+    while stop is None and edges.looks[look] - draws <= len(votes) - taken:
+        edge = edges[look]
+        for vote in votes[taken : taken + edge.draws - draws]:
+            counts[vote] += 1
+        taken, draws, look = taken + edge.draws - draws, edge.draws, look + 1
+        hits = max(counts) if candidate is None else counts[candidate]
+        misses = draws - hits
+        refused = next((j for j in range(refused) if misses >= edge.misses[j]), refused)
+        if candidate is None and hits >= edge.hits[0]:
+            candidate = counts.index(hits)
+        if candidate is not None:  # nothing counts for a leader that may still change
+            for j, enough in enumerate(edge.hits):
+                if hits >= enough and wins[j] is None:
+                    wins[j] = Win(draws, hits)
+        stop = _stop(edges.ladder, wins.index(None) if None in wins else len(wins), refused, draws)
+    return Race(tuple(counts), tuple(wins), refused, look, candidate, stop)
 
 
-def race_done(ladder: Ladder, race: Race) -> Stop | None:
+def _stop(ladder: Ladder, certified: int, refused: int, draws: int) -> Stop | None:
     """Why no more draws are needed, or None if they are."""
-    return done(ladder, race.progress)
-
-
-def replay_race(ladder: Ladder, classes: int, looks: Sequence[npt.ArrayLike]) -> Race:
-    """The race after these looks, from the votes of the new draws at each: what a verifier repeats."""
-    race = start_race(ladder, classes)
-    for votes in looks:
-        race = step_race(ladder, race, votes)
-    return race
+    radii, left = ladder.radii, max(refused, certified)
+    if certified == len(radii):
+        return Stop.CERTIFIED
+    if certified == left:
+        return Stop.GIVEN_UP
+    near = 0.0 if ladder.precision is None or not certified else radii[certified - 1] * (1 + ladder.precision)
+    if left < len(radii) and radii[left] <= near:
+        return Stop.PRECISE
+    return Stop.CAP if draws >= ladder.cap else None
 
 
 def open_levels(radii: Sequence[float], sigma: float, alpha: float) -> tuple[float, ...]:

@@ -11,12 +11,16 @@ import typer
 from doublebubble import registry
 from doublebubble.cli.model_options import (
     DEVICE_HELP,
+    GRID_HELP,
     MODEL_HELP,
+    NOISE_HELP,
     WEIGHTS_HELP,
     chosen_device,
+    chosen_noise,
     load_for,
     spoken_warnings,
 )
+from doublebubble.errors import SettingError
 from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -35,6 +39,7 @@ Example: [bold]doublebubble certify --model digits-0.5 --dataset digits --sigma 
 METHODS_HELP = f"auto: the best, chosen per input; all: each of them; or some of {', '.join(registry.listed())}."
 _LEVEL = "How surely"
 _ENGINE = "Where it runs"
+_FEW = "As few draws as needed, in place of n and n0"
 
 
 def complete_methods(incomplete: str) -> list[str]:
@@ -42,6 +47,18 @@ def complete_methods(incomplete: str) -> list[str]:
     before, comma, begun = incomplete.rpartition(",")
     known = (*registry.names(), *(() if comma else (registry.AUTO, "all")))
     return [f"{before}{comma}{name}" for name in known if name.startswith(begun)]
+
+
+def sequential_settings(
+    radii: str | None, precision: float | None, max_draws: int | None, beta: float | None
+) -> dict[str, object]:
+    """What was asked for of sampling that stops by itself; what was not given is left to the settings."""
+    try:
+        rungs = None if radii is None else tuple(float(word) for word in radii.replace(",", " ").split())
+    except ValueError:
+        raise SettingError(f"radii: expected numbers such as 0.25,0.5, got {radii!r}") from None
+    given = {"radii": rungs, "precision": precision, "max_draws": max_draws, "beta": beta}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def certify(
@@ -60,9 +77,28 @@ def certify(
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
     methods: Annotated[str, typer.Option(help=METHODS_HELP, autocompletion=complete_methods)] = registry.AUTO,
     gradient: Annotated[str, typer.Option(help="full, or approximate for models without gradients.")] = "full",
+    noise: Annotated[str, typer.Option(help=NOISE_HELP, rich_help_panel=_LEVEL)] = "gaussian",
+    grid: Annotated[int | None, typer.Option(help=GRID_HELP, rich_help_panel=_LEVEL)] = None,
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
     n: Annotated[int, typer.Option(help="Draws that certify one input.", rich_help_panel=_LEVEL)] = 10_000,
     n0: Annotated[int, typer.Option(help="Draws that select its class first.", rich_help_panel=_LEVEL)] = 500,
+    radii: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R,R,...", help="Decide these radii, with as many draws as that needs.", rich_help_panel=_FEW
+        ),
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(help="Find the radius to this part of itself, such as 0.02.", rich_help_panel=_FEW),
+    ] = None,
+    max_draws: Annotated[
+        int | None, typer.Option(help="Most draws for one input (default: 100000).", rich_help_panel=_FEW)
+    ] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option(help="Probability of giving up on a radius in reach (default: 0.05).", rich_help_panel=_FEW),
+    ] = None,
     alpha: Annotated[
         float | None,
         typer.Option(help="Error probability (default: 0.001, under paper 0.05).", rich_help_panel=_LEVEL),
@@ -111,6 +147,7 @@ def certify(
     settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
     settings["methods"] = tuple(methods.replace(",", " ").split())
     settings |= {} if alpha is None else {"alpha": alpha}
+    settings |= sequential_settings(radii, precision, max_draws, beta)
     config = CertifyConfig(**settings)
     listed = None if classes is None else read_classes(classes)
     data = load_dataset(dataset, "test", data_dir, classes=listed, model_classes=model_classes(model))
@@ -125,6 +162,8 @@ def certify(
         program=Program.named(program),
         simultaneous=simultaneous,
         centres=centres,
+        noise=chosen_noise(noise),
+        grid=grid,
     )
     console = Terminal()
     silent = quiet or as_json

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from doublebubble.errors import DoubleBubbleWarning, SettingError
 from doublebubble.terminal import Terminal
+from doublebubble.types import NOISES, NoiseName
 
 if TYPE_CHECKING:
     from torch import nn
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MODEL_HELP = "A folder that `doublebubble train` wrote, module:factory, timm:NAME, an architecture, or a model file."
 DEVICE_HELP = "cpu, cuda or mps; auto takes cuda if it is there, else cpu."
+NOISE_HELP = "gaussian, gaussian64, or lattice: exact noise for inputs on a grid, which rounding cannot break."
+GRID_HELP = "Steps of the lattice for each unit (default: 255, 8-bit images)."
 WEIGHTS_HELP = "Weights for a model that comes without: safetensors, or a file of tensors."
 
 
@@ -39,6 +42,14 @@ def chosen_device(name: str) -> str:
     if not there[name]:
         raise SettingError(f"device: {name} is not available on this machine")
     return name
+
+
+def chosen_noise(name: str) -> NoiseName:
+    """The noise asked for, if there is one of that name."""
+    for known in NOISES:
+        if name == known:
+            return known
+    raise SettingError(f"noise: expected one of {', '.join(NOISES)}, got {name!r}")
 
 
 @contextmanager

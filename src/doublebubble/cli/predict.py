@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, spoken_warnings
+from doublebubble.cli.model_options import (
+    DEVICE_HELP,
+    GRID_HELP,
+    MODEL_HELP,
+    NOISE_HELP,
+    WEIGHTS_HELP,
+    chosen_device,
+    chosen_noise,
+    spoken_warnings,
+)
 from doublebubble.errors import InputError, SettingError
 from doublebubble.printable import printable
 
@@ -35,6 +44,8 @@ def predict(
     ] = None,
     n: Annotated[int, typer.Option(help="Draws for each image.")] = 1000,
     alpha: Annotated[float, typer.Option(help="Error probability for each image.")] = 0.001,
+    noise: Annotated[str, typer.Option(help=NOISE_HELP)] = "gaussian",
+    grid: Annotated[int | None, typer.Option(help=GRID_HELP)] = None,
     seed: Annotated[int, typer.Option(help="Names the random numbers.")] = 0,
     batch_size: Annotated[int, typer.Option(help="Shape of the forward pass.")] = 256,
     device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
@@ -49,7 +60,13 @@ def predict(
     classifier = load_classifier(model, about.shape, len(about.classes), about.mean, about.std, weights)
     inputs = [_read(path, about.shape) for path in images]
     smoothed = SmoothedClassifier(
-        classifier.to(chosen_device(device)), sigma, len(about.classes), batch_size=batch_size, input_shape=about.shape
+        classifier.to(chosen_device(device)),
+        sigma,
+        len(about.classes),
+        batch_size=batch_size,
+        input_shape=about.shape,
+        noise=chosen_noise(noise),
+        grid=grid,
     )
     with spoken_warnings():
         for index, (path, x) in enumerate(zip(images, inputs, strict=True)):

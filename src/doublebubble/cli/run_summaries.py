@@ -3,8 +3,9 @@
 from rich.table import Table
 
 from doublebubble.report.facts import facts, mark
-from doublebubble.runs.spec import spec_hash
-from doublebubble.runs.statistics import Comparison, Summary, compare, summarise
+from doublebubble.runs.sampling import sampling
+from doublebubble.runs.spec import RunSpec, spec_hash
+from doublebubble.runs.statistics import RADII, Comparison, Summary, compare, summarise
 from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 from doublebubble.terminal import Terminal
@@ -31,12 +32,14 @@ def _show_run(console: Terminal, run: StoredRun) -> None:
         console.print(f"  {name:<14}{value}")
     if not run.records:
         return
-    summary = summarise(frame(run))
+    radii = radii_asked(run)
+    summary = summarise(frame(run), radii)
     words = mark(run)
     table = Table("radius", f"certified accuracy{_aside(words)}", "95 % over inputs", "inputs")
     for point in summary.accuracies:
         band = f"{point.low:.1%} to {point.high:.1%}"
-        table.add_row(f"{point.radius:.2f}", f"{point.accuracy:.1%}", band, f"{point.certified} of {point.n}")
+        radius = f"{point.radius:.2f}" if radii is RADII else f"{point.radius:g}"
+        table.add_row(radius, f"{point.accuracy:.1%}", band, f"{point.certified} of {point.n}")
     console.print(table)
     failed = f", {summary.failed} of them failed" if summary.failed else ""
     console.print(
@@ -45,6 +48,12 @@ def _show_run(console: Terminal, run: StoredRun) -> None:
     )
     for guarantee in summary.guarantees:
         console.print(f"each radius {Guarantee(guarantee).sentence}")
+
+
+def radii_asked(run: StoredRun) -> tuple[float, ...]:
+    """The radii that the run decides, else those that are usual."""
+    asked = run.spec.config.radii if isinstance(run.spec, RunSpec) else None
+    return RADII if asked is None else asked
 
 
 def _aside(words: str) -> str:
@@ -57,7 +66,7 @@ def runs_json(runs: list[StoredRun]) -> list[dict[str, object]]:
 
 
 def _run_json(run: StoredRun, first: StoredRun | None) -> dict[str, object]:
-    summary = summarise(frame(run)) if run.records else None
+    summary = summarise(frame(run), radii_asked(run)) if run.records else None
     return {
         "run": str(run.path),
         "hash": spec_hash(run.spec),
@@ -66,6 +75,7 @@ def _run_json(run: StoredRun, first: StoredRun | None) -> dict[str, object]:
         "done": len(run.records),
         "torn": run.torn,
         "summary": None if summary is None else _summary_json(summary),
+        "sampling": _sampling_json(run),
         "against_first": None if first is None else _comparison_json(compare(frame(first), frame(run))),
     }
 
@@ -81,6 +91,15 @@ def _summary_json(summary: Summary) -> dict[str, object]:
         "failed": summary.failed,
         "guarantees": list(summary.guarantees),
     }
+
+
+def _sampling_json(run: StoredRun) -> dict[str, object] | None:
+    found = sampling(run)
+    if found is None:
+        return None
+    stops = {stop.name.lower(): inputs for stop, inputs in found.stops.items()}
+    numbers = {"draws": found.total, "mean": found.mean, "median": found.median, "most": found.most}
+    return {**numbers, "inputs": found.inputs, "decided": found.decided, "stops": stops}
 
 
 def _comparison_json(found: Comparison) -> dict[str, object]:

@@ -19,6 +19,7 @@ from doublebubble.program import Program
 from doublebubble.runs.memory import Store
 from doublebubble.runs.record import Record
 from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.types import NoiseName
 
 FAILURES_AT_START = 5
 _LARGEST_GROUP = 64
@@ -50,6 +51,8 @@ class Recipe:
     config: CertifyConfig
     program: Program = field(default_factory=Program)
     device: str = "cpu"
+    noise: NoiseName = "gaussian"
+    grid: int | None = None
 
     def smoothed(self) -> SmoothedClassifier:
         """The smoothed classifier, its model moved to the device."""
@@ -61,6 +64,8 @@ class Recipe:
             batch_size=self.batch_size,
             input_shape=self.input_shape,
             program=self.program,
+            noise=self.noise,
+            grid=self.grid,
         )
 
     def build(self) -> Certifier:
@@ -70,6 +75,8 @@ class Recipe:
     @property
     def group_size(self) -> int:
         """How many inputs to certify together: enough to fill micro-batches, few enough to lose little in a crash."""
+        if self.config.sequential:
+            return _LARGEST_GROUP  # how many draws they need is not known yet
         draws = self.config.n + self.config.n0
         return min(_LARGEST_GROUP, math.ceil(2 * self.batch_size / (_PADDING * draws)))
 
@@ -79,6 +86,14 @@ class CertifiesInputs(Protocol):
 
     def certify_inputs(self, inputs: Sequence[Input]) -> list[Certificate]:
         """Certificates of several inputs, each as if certified alone."""
+        ...
+
+
+class CertifiesStreams(CertifiesInputs, Protocol):
+    """What is asked of a certifier that takes further inputs as others are decided."""
+
+    def certify_stream(self, inputs: Iterable[Input]) -> Iterator[Certificate]:
+        """The same certificates, in the order in which they are decided."""
         ...
 
 
@@ -107,6 +122,35 @@ def certify_group(certifier: CertifiesInputs, inputs: Sequence[Input]) -> list[O
         if len(inputs) == 1:
             return [Failure(inputs[0].index, inputs[0].label, str(error))]
     return [outcome for given in inputs for outcome in certify_group(certifier, [given])]
+
+
+def certify_streamed(certifier: CertifiesStreams, inputs: Iterable[Input]) -> Iterator[Outcome]:
+    """One outcome for each input as it is decided. After an error, the inputs then at work are done again alone."""
+    at_work: dict[int, Input] = {}
+    waiting, broken = iter(inputs), False
+
+    def taken() -> Iterator[Input]:
+        nonlocal broken
+        try:
+            for given in waiting:
+                at_work[given.index] = given
+                yield given
+        except DoubleBubbleError:
+            broken = True
+            raise
+
+    while True:
+        try:
+            for certificate in certifier.certify_stream(taken()):
+                del at_work[certificate.index]
+                yield certificate
+            return
+        except DoubleBubbleError:
+            if broken:  # it was the data that failed, not the certification of an input
+                raise
+        again = list(at_work.values())
+        at_work.clear()
+        yield from (outcome for given in again for outcome in certify_group(certifier, [given]))
 
 
 def in_groups(inputs: Iterable[Input], size: int) -> Iterator[list[Input]]:

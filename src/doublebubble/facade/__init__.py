@@ -20,6 +20,7 @@ from doublebubble.facade.run import Run, open_run
 from doublebubble.facade.sources import UNIT, Data
 from doublebubble.program import Program
 from doublebubble.terminal import Terminal
+from doublebubble.types import NoiseName
 
 __all__ = ["Run", "certify", "open_run"]
 
@@ -44,6 +45,8 @@ def certify(
     gpus_per_worker: float = 0.0,
     data_dir: Path | None = None,
     classes: Sequence[str] | None = None,
+    noise: NoiseName = "gaussian",
+    grid: int | None = None,
     quiet: bool = False,
     **settings: Any,
 ) -> Run:
@@ -54,6 +57,8 @@ def certify(
     those of CertifyConfig: n, n0, alpha, protocol, methods, gradient, seed and so on. The number of classes is
     `num_classes`, else the data set's own, else the number of logits that the model gives. `classes` are the names of
     all the model's classes in its order, for a folder of images that lacks some of them or sorts them otherwise.
+    `noise` is gaussian, gaussian64 or lattice (docs/noise.md); the lattice has `grid` steps for each unit, 255 if it is
+    not said, and inputs must lie on it.
 
     With `out` the run lies in that folder, and the same call again resumes it, with further `indices` enlarges it.
     Without, it lives in memory. Ctrl-C ends it early: the run that is returned holds what is done, says that it was
@@ -83,6 +88,8 @@ def certify(
         centres=centres,
         data_dir=data_dir,
         classes=classes,
+        noise=noise,
+        grid=grid,
     )
     store, chosen = prepare(job, folder, Place(engine, workers, address, gpus_per_worker))
     watching = functools.partial(certifying_progress, Terminal(), quiet=quiet)

@@ -29,11 +29,12 @@ class Place:
     def build(self, job: Job) -> Engine:
         """The engine, ready to work; settings that cannot be meant are an error."""
         if self.engine == "local":
-            from doublebubble.engines.local import LocalEngine
+            from doublebubble.engines.local import LocalEngine, StreamEngine
 
             if self.workers != 1 or self.address is not None or self.gpus_per_worker:
                 raise SettingError("workers, address and gpus-per-worker belong to engine ray, the engine is local")
-            return LocalEngine(job.recipe.build())
+            certifier = job.recipe.build()
+            return StreamEngine(certifier) if job.recipe.config.sequential else LocalEngine(certifier)
         if self.engine != "ray":
             raise SettingError(f"engine: expected local or ray, got {self.engine!r}")
         if job.recipe.device.startswith("cuda") != (self.gpus_per_worker > 0):

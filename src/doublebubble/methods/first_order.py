@@ -271,6 +271,7 @@ class FirstOrder(SmoothingMethod):
     uses = "where the failing draws lie"
     protocols = SOUND
     label, colour, marker, rank = "first order", "#CC79A7", "v", 50
+    on_grid = True
 
     def promising(self, trials: Trials) -> bool:
         """Whether gradients as networks usually show them would pay, and there are draws enough to see them."""

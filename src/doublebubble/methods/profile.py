@@ -162,6 +162,7 @@ class Profile(SmoothingMethod):
     uses = "how votes change along one line, and off it"
     protocols = SOUND
     label, colour, marker, rank = "profile", "#56B4E9", "P", 60
+    on_grid = True
 
     def promising(self, trials: Trials) -> bool:
         """Whether the gain that networks usually show where votes are like this would pay for the search."""

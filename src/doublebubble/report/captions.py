@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from doublebubble.errors import InputError
-from doublebubble.report.facts import level
+from doublebubble.report.facts import draws_asked, level
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 from doublebubble.types import Guarantee
@@ -24,7 +24,7 @@ def provenance(runs: Sequence[StoredRun]) -> str:
         specs = [run.spec for run in known if isinstance(run.spec, RunSpec) and run.spec.config.protocol == protocol]
         words = [
             f"alpha {', '.join(dict.fromkeys(level(spec) for spec in specs))}",
-            f"n {_values([spec.config.n for spec in specs])} draws",
+            *_draws(specs),
         ]
         held = _guarantees([run for run in known if run.spec in specs])
         mark = f" ({Guarantee.NONE.mark})" if protocol == "paper" else ""
@@ -33,6 +33,12 @@ def provenance(runs: Sequence[StoredRun]) -> str:
     if imported:
         sentences.append(f"Imported: {_guarantees(imported)}.")
     return " ".join(sentences)
+
+
+def _draws(specs: Sequence[RunSpec]) -> list[str]:
+    fixed = [spec.config.n for spec in specs if not spec.config.sequential]
+    asked = [f"draws {draws_asked(spec.config)}" for spec in specs if spec.config.sequential]
+    return [*([f"n {_values(fixed)} draws"] if fixed else []), *dict.fromkeys(asked)]
 
 
 def _data(runs: Sequence[StoredRun]) -> str:

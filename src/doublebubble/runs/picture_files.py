@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-from doublebubble.errors import RunError
-from doublebubble.files import make_folder, write_whole
 from doublebubble.runs.store import PICTURES
+from doublebubble.runs.whole_files import put_file
 
 _NUMBER = re.compile(r"\d{1,19}", re.ASCII)
 
@@ -24,10 +23,4 @@ def stored_pictures(run: Path) -> dict[int, Path]:
 
 def store_picture(run: Path, index: int, content: bytes) -> Path:
     """Keep a picture of an input in its run, in place of an earlier one; the file is whole at any moment."""
-    path = picture_path(run, index)
-    try:
-        make_folder(path.parent)
-        write_whole(path, content)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror})") from error
-    return path
+    return put_file(picture_path(run, index), content)

@@ -8,17 +8,18 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, JsonValue, model_validator
 
-from doublebubble.certificate import Ball, Certificate, Claim, Status
+from doublebubble.certificate import Ball, Certificate, Claim, Noise, Status
 from doublebubble.config import Settings
 from doublebubble.errors import RunError
 from doublebubble.runs.spec import MOST_CLASSES, MOST_INTEGER, RunSpec
 from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee
 
-RecordStatus = Literal["certified", "not_separated", "not_covered", "wrong_class", "failed", "imported"]
+RecordStatus = Literal["certified", "not_separated", "not_covered", "not_reached", "wrong_class", "failed", "imported"]
 _STATUS: dict[Status, RecordStatus] = {
     Status.CERTIFIED: "certified",
     Status.NOT_SEPARATED: "not_separated",
     Status.NOT_COVERED: "not_covered",
+    Status.NOT_REACHED: "not_reached",
     Status.WRONG_CLASS: "wrong_class",
 }
 _SENTENCES = {name: status for status, name in _STATUS.items()}
@@ -82,7 +83,8 @@ class Record(Settings):
     `radius` and `radii` are rounded down to 6 decimals; an imported radius is as its file has it. A failed input has
     status `failed`, an error, no prediction and radius 0, and counts as not certified. Votes are kept for classes that
     got any. `beside` has what proves the radii of the methods that were not chosen. `centres_digest` is the SHA-256 of
-    this input's file of centres, if its plans used any besides the input.
+    this input's file of centres, if its plans used any besides the input. `noise` says how its draws were made and what
+    of alpha that took.
     """
 
     index: Count
@@ -105,6 +107,7 @@ class Record(Settings):
     draws: dict[str, Count] = Field(default_factory=dict)
     forward_equivalents: dict[str, Count] = Field(default_factory=dict)
     seconds: dict[str, Seconds] = Field(default_factory=dict)
+    noise: Noise = Field(default_factory=Noise)
     beside: dict[str, ClaimRecord] = Field(default_factory=dict)
 
     @property
@@ -149,6 +152,7 @@ class Record(Settings):
             draws=dict(certificate.draws),
             forward_equivalents=dict(certificate.forward_equivalents),
             seconds=dict(certificate.seconds),
+            noise=certificate.noise,
             beside={method: _claim(claim, rows) for method, claim in certificate.beside.items()},
         )
 
@@ -193,6 +197,7 @@ class Record(Settings):
             draws=self.draws,
             forward_equivalents=self.forward_equivalents,
             seconds=self.seconds,
+            noise=self.noise,
             beside={
                 method: Claim(
                     radius=self.radii[method],

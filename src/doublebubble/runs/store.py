@@ -230,7 +230,7 @@ def _parse_records(path: Path, content: bytes, spec: Spec) -> tuple[list[Record]
     digest, wanted, seen = identity_hash(spec), set(spec.index_list), dict[int, int]()
     records = []
     for number, line in enumerate(lines, start=1):
-        record = decode(line, digest, f"{where}: line {number}")
+        record = decode(line, digest, f"{where}: line {number}", Record)
         if record.index in seen:
             raise RunError(f"{where}: line {number}: input {record.index} is on line {seen[record.index]} already")
         if record.index not in wanted:

@@ -23,9 +23,9 @@ def load_run(path: str | Path) -> pd.DataFrame:
 
     Columns: index, label, prediction, radius, correct, status, guarantee, alpha, protocol, method, selected,
     whole_domain, reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>. `selected` is the
-    class that most select draws voted for, the one that every radius of the row is about, abstained or not. Inputs that
-    abstained, failed or were misclassified are rows like any other. `attrs` names the run and the hash of its
-    specification.
+    class that most select draws voted for, the one that every radius of the row is about, abstained or not; without
+    select draws, the one that most certify draws voted for. Inputs that abstained, failed or were misclassified are
+    rows like any other. `attrs` names the run and the hash of its specification.
     """
     return frame(read_run(Path(path)))
 
@@ -58,7 +58,7 @@ def _row(record: Record) -> dict[str, object]:
         "alpha": record.alpha,
         "protocol": record.protocol,
         "method": record.method,
-        "selected": _leader(record.counts.get("select", {})),
+        "selected": _leader(record.counts.get("select") or record.counts.get("input", {})),
         "whole_domain": record.whole_domain,
         "reason": record.reason,
         "error": record.error,

@@ -8,16 +8,18 @@ import torch
 from scipy import stats
 from torch import Tensor, nn
 
+from doublebubble.bounds import AlphaBudget
 from doublebubble.config import checked_domain
 from doublebubble.errors import SettingError
+from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
-from doublebubble.smoothing.inputs import Input, checked_input, held_domain
+from doublebubble.smoothing.inputs import Input, checked_input, draw_dtype, held_domain
 from doublebubble.smoothing.soft import SoftScores, soft_scores
-from doublebubble.smoothing.votes import VoteCounter
+from doublebubble.smoothing.votes import VoteCounter, VoteStream
 from doublebubble.streams import INPUT, Stage, Stream
 from doublebubble.tally import Request, Tally
-from doublebubble.types import ABSTAIN, Counts
+from doublebubble.types import ABSTAIN, Counts, NoiseName
 
 
 class SmoothedClassifier:
@@ -26,7 +28,8 @@ class SmoothedClassifier:
     `model` takes a batch in the domain's units, normalisation inside, and returns one row of logits for each input.
     `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is widened
     by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always runs, padded
-    if need be; another one is another specification.
+    if need be; another one is another specification. `noise` is how the noise is made (docs/noise.md); under `lattice`
+    inputs lie on a grid of `grid` steps for each unit, 255 if it is not said.
     """
 
     def __init__(
@@ -38,6 +41,8 @@ class SmoothedClassifier:
         batch_size: int = 256,
         input_shape: tuple[int, ...] | None = None,
         program: Program | None = None,
+        noise: NoiseName = "gaussian",
+        grid: int | None = None,
     ) -> None:
         if not isinstance(model, nn.Module):
             raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
@@ -55,12 +60,15 @@ class SmoothedClassifier:
         self.program = Program() if program is None else program
         self.input_shape = input_shape
         self._forward = Forward(model, self.num_classes, self.batch_size, self.program)
-        self._votes = VoteCounter(self._forward, self.sigma)
+        self.noise = NoiseLaw.of(noise, self.sigma, grid, self.domain)
+        self._votes = VoteCounter(self._forward, self.noise)
 
     def __repr__(self) -> str:
+        grid = "" if self.noise.grid is None else f", grid={self.noise.grid}"
+        noise = "" if self.noise.name == "gaussian" else f", noise={self.noise.name!r}{grid}"
         return (
             f"SmoothedClassifier({type(self.model).__name__}, sigma={self.sigma:g}, num_classes={self.num_classes}, "
-            f"domain={self.domain}, batch_size={self.batch_size}, program={self.program.name!r})"
+            f"domain={self.domain}, batch_size={self.batch_size}, program={self.program.name!r}{noise})"
         )
 
     @property
@@ -86,16 +94,16 @@ class SmoothedClassifier:
         """With probability at least 1 - alpha over the draws, the answer is g(x) or ABSTAIN.
 
         The two classes with most votes are compared by an exact two-sided binomial test (Cohen et al. 2019, PREDICT;
-        for more than two classes by Hung and Fithian 2019). Where g(x) is not unique, any class named is a miss.
+        for more than two classes by Hung and Fithian 2019). Where g(x) is not unique, any class named is a miss. What
+        the noise takes off alpha is taken off first.
         """
-        if not 0 < alpha < 1:
-            raise SettingError(f"alpha: expected a number in (0, 1), got {alpha!r}")
         given = Input(index, x)
+        level = AlphaBudget(alpha, self.noise.loss(n, given.x.numel(), alpha)).remaining
         counts = self.tally(Request(given.x, n, Stream(seed, given.index, "certify", "predict"))).counts
         order = counts.argsort(kind="stable")[::-1]
         first, second = int(counts[order[0]]), int(counts[order[1]])
         verdict = stats.binomtest(first, first + second, 0.5).pvalue
-        return int(order[0]) if verdict <= alpha else ABSTAIN
+        return int(order[0]) if verdict <= level else ABSTAIN
 
     # What the rest of the package calls
 
@@ -107,6 +115,16 @@ class SmoothedClassifier:
         """The outcomes of many requests, each as if asked for alone."""
         self._forward.require_evaluation_mode()
         return self._votes.tallies(requests, [self.checked(request.x, request.stream.index) for request in requests])
+
+    def open_votes(self, request: Request) -> VoteStream:
+        """The votes of a request, at most `request.n` of them, to be drawn bit by bit by `extend`."""
+        centre = self.checked(request.x, request.stream.index)
+        return self._votes.opened(request, centre)
+
+    def extend(self, wanted: Sequence[tuple[VoteStream, int]]) -> None:
+        """Draw until each stream has at least so many votes, full micro-batches at a time."""
+        self._forward.require_evaluation_mode()
+        self._votes.extend(wanted)
 
     def soft_scores(self, x: Tensor, n: int, stream: Stream, directions: Tensor, *, gumbel: bool = True) -> SoftScores:
         """Votes of n draws at x, and gradients of weighted sums of soft scores: a guide for searches, no certificate.
@@ -128,8 +146,15 @@ class SmoothedClassifier:
         return other
 
     def checked(self, x: Tensor, index: int) -> Tensor:
-        """x on the model's device in the dtype of the draws, or an error; the first input fixes an unknown shape."""
+        """x on the model's device in the dtype of the draws, or an error; the first input fixes an unknown shape.
+
+        On a lattice, what stands in the table for the grid point of x, in the model's dtype or float32.
+        """
         shape = tuple(x.shape if self.input_shape is None else self.input_shape)
-        fed = checked_input(x, index, shape, self.domain, self.device)
+        on_grid = self.noise.lattice is not None
+        dtype = draw_dtype(self._forward.fed(x) if on_grid else x)
+        fed = checked_input(x, index, shape, self.domain, self.device, dtype)
+        if on_grid:
+            fed = self.noise.placed(x, index).to(fed)
         self.input_shape = shape
         return fed

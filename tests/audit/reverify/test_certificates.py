@@ -145,6 +145,13 @@ def test_shifted_counts_are_refuted(name: str) -> None:
         ("eta", "shift", 0.9),
         ("eta", "gamma", 0.99),
         ("eta", "norm1", 2.0),
+        # so little that the radius would still fit: the bound itself must be seen not to hold
+        ("binary", "lower_a", 1.0001),
+        ("counts", "lower_a", 1.0001),
+        ("counts", "q", 0.9999),
+        ("first_order", "lower_a", 1.0001),
+        ("first_order", "q", 0.9999),
+        ("first_order", "gamma", 0.9999),
     ],
 )
 def test_changed_numbers_are_refuted(name: str, number: str, factor: float) -> None:
@@ -161,6 +168,10 @@ def test_changed_pairs_are_refuted() -> None:
     for forged in ([both + 10, one - 20, never + 10], [both + 10, one, never], [both, one + 1, never - 1]):
         assert refuted(sample.with_ball(evidence={**evidence, "pairs": {**evidence["pairs"], top: forged}}))
     assert refuted(sample.with_ball(evidence={k: v for k, v in evidence.items() if k != "pairs"}), "lacks pairs")
+    rival = str(1 - sample.certificate.prediction)
+    twice, once, none = evidence["pairs"][rival]
+    one_more = {top: [both + 1, one - 1, never], rival: [twice, once - 1, none + 1]}  # pairs enough, other votes
+    assert refuted(sample.with_ball(evidence={**evidence, "pairs": one_more}), "do not give its votes")
 
 
 @pytest.mark.parametrize("name", ["boundary", "single", "double"])

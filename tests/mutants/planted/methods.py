@@ -140,9 +140,9 @@ MUTANTS = (
     ),
     Mutant(
         "opposite-draws-that-are-the-same",
-        "smoothing/votes.py",
-        "torch.neg(noise[: rows // 2], out=noise[rows // 2 :])",
-        "noise[rows // 2 :] = noise[: rows // 2]",
+        "noise/source.py",
+        "torch.neg(own[:half], out=own[half:])",
+        "own[half:] = own[:half]",
         "Every pair would agree, and (F6) would take any region for a symmetric slab.",
         ("test_tally.py::test_antithetic_pairs_equal_the_obvious_computation",),
     ),

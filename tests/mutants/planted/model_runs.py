@@ -3,12 +3,12 @@
 from tests.mutants.mutant import Mutant
 
 _VOTES, _FORWARD, _ROWS, _INPUTS = (f"smoothing/{name}.py" for name in ("votes", "forward", "rows", "inputs"))
-_NOISE = "torch.add(x, noise, alpha=self._sigma, out=some_rows(self._buffers.inputs, self._filled, rows))"
+_SOURCE, _NOISE = "noise/source.py", "torch.add(self._x, own, alpha=self._sigma, out=inputs)"
 
 MUTANTS = (
     Mutant(
         "less-noise-than-sigma",
-        _VOTES,
+        _SOURCE,
         _NOISE,
         _NOISE.replace("self._sigma", "0.9 * self._sigma"),
         "Votes under less noise certify more than there is under sigma.",
@@ -16,9 +16,9 @@ MUTANTS = (
     ),
     Mutant(
         "noise-clipped-to-the-domain",
-        _VOTES,
+        _SOURCE,
         _NOISE,
-        _NOISE + "\n        some_rows(self._buffers.inputs, self._filled, rows).clamp_(0.0, 1.0)",
+        _NOISE + "\n            inputs.clamp_(0.0, 1.0)",
         "The theorems are about the unconditioned normal law.",
         ("smoothing/test_votes.py::test_counts_equal_the_obvious_computation",),
     ),

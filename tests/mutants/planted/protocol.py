@@ -71,9 +71,8 @@ MUTANTS = (
     Mutant(
         "printed-boundary-radius-inside-sound",
         _SOUND,
-        "    return Claim(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, plan.reason)",
+        "    return Claim(radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, plan.reason)",
         "    from doublebubble.geometry import published_boundary_radius\n\n"
-        "    radius = bound.radius\n"
         "    if low is not None and len(balls) == 1 and balls[0].radius > 0:\n"
         "        x1, x2 = (point.detach().double().numpy() for point in (given.x, centres[0]))\n"
         "        radius = max(radius, published_boundary_radius(x1, x2, balls[0].radius))\n"
@@ -84,8 +83,8 @@ MUTANTS = (
     Mutant(
         "empty-ball-takes-anothers-radius",
         _SOUND,
-        "[ball.radius for ball in balls], low, high)  # (D1)",
-        "[ball.radius or max(other.radius for other in balls) for ball in balls], low, high)  # (D1)",
+        "radii = [noise.nearer(ball.radius, dimension) for ball in balls]",
+        "radii = [ball.radius or max(other.radius for other in balls) for ball in balls]",
         "A ball that the votes do not confirm covers nothing.",
         ("protocols/test_claims.py::test_a_ball_without_a_radius_covers_nothing",),
     ),

@@ -72,8 +72,8 @@ MUTANTS = (
     Mutant(
         "candidate-changes-with-the-leader",
         _LEADER,
-        "return Race(total, step(ladder, race.progress, [[hits, draws - hits]]), race.candidate)",
-        "return Race(total, step(ladder, race.progress, [[hits, draws - hits]]), total.index(max(total)))",
+        "        hits = max(counts) if candidate is None else counts[candidate]\n",
+        "        hits = max(counts)\n",
         "The radii claimed are those of the class that was claimed first.",
         ("bounds/test_leader.py::test_the_leader_becomes_the_candidate_and_stays",),
     ),

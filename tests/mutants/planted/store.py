@@ -137,8 +137,8 @@ MUTANTS = (
     Mutant(
         "origin-of-a-run-not-checked",
         "facade/job.py",
-        "        if got != wanted:",
-        "        if not got:",
+        "    if got != wanted:",
+        "    if not got:",
         "Pictures and audits would show another model or other data as those of the run.",
         ("facade/test_job.py::test_the_origin_of_a_run_is_checked_by_data_tensors_and_logits",),
     ),

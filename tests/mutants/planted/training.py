@@ -59,7 +59,7 @@ MUTANTS = (
         "guessing-is-not-noticed",
         "models/first_look.py",
         "return float(binom.sf(right - 1, count, 1 / num_classes)) > _CHANCE",
-        "return right == 0",
+        "return float(binom.sf(right - 1, count, 1 / num_classes)) > 1",
         "A run on a model that guesses would start without a warning.",
         ("models/test_first_look.py::test_an_undefended_model_is_noticed",),
     ),

@@ -36,7 +36,7 @@ MUTANTS = (
     Mutant(
         "balls-need-not-share-alpha",
         _CERTIFICATES,
-        '        within([ball.alpha for ball in claim.balls], made.alpha, "the plan")\n',
+        '        within([*losses, *(ball.alpha for ball in claim.balls)], made.alpha, "the plan")\n',
         "",
         "Balls that each spend all of alpha would be confirmed.",
         (f"{_TESTS}::test_balls_share_alpha",),

@@ -127,7 +127,7 @@ MUTANTS = (
         "return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)",
         "return nearest",
         "Parts rounded up sum to more than alpha.",
-        ("bounds/test_budget.py::test_equal_parts_always_fit_and_waste_nothing",),
+        ("bounds/test_budget.py::test_what_was_handed_out_in_equal_parts_is_gone",),
     ),
     Mutant(
         "bet-won-too-early",
@@ -156,7 +156,7 @@ MUTANTS = (
     Mutant(
         "predict-never-abstains",
         "smoothing/classifier.py",
-        "return int(order[0]) if verdict <= alpha else ABSTAIN",
+        "return int(order[0]) if verdict <= level else ABSTAIN",
         "return int(order[0])",
         "At a tie any class named is wrong.",
         ("smoothing/test_classifier.py::test_predict_names_the_clear_winner_and_abstains_at_a_tie",),

@@ -7,9 +7,12 @@ from doublebubble.audit.reverify.first_order import first_order
 from doublebubble.audit.reverify.geometry import Box, Point, check_eta
 from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, number, require, within
 from doublebubble.audit.reverify.profile import profile
+from doublebubble.audit.reverify.sequence import check_sequence
 from doublebubble.audit.reverify.votes import Lead, Rule, binary, by_counts, dipole, joint
 from doublebubble.certificate import Ball
 
+SEQUENCE = "sequence"
+"""The statistic of votes that were looked at as they came."""
 _RULES = {
     "binary": {"binary"},
     "multiclass": {"joint", "counts"},
@@ -30,6 +33,9 @@ def check_ball(ball: Ball, sigma: float, centre: Point | None, box: Box | None) 
     require(min(counts) >= 0 and sum(counts) == ball.n >= 1, f"the votes sum to {sum(counts)}, n is {ball.n}")
     require(type(top) is int and 0 <= top < len(counts), f"the class of a ball is {top!r}")
     assert isinstance(top, int)
+    if ball.statistic == SEQUENCE:
+        check_sequence(ball, sigma)
+        return
     rules = ball.evidence.get("rules")
     require(isinstance(rules, list) and len(rules) > 0, "a ball's evidence lacks rules")
     assert isinstance(rules, list)

@@ -7,8 +7,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from doublebubble.audit.reverify.balls import check_ball
+from doublebubble.audit.reverify.balls import SEQUENCE, check_ball
 from doublebubble.audit.reverify.geometry import Box, Point, proved_square
+from doublebubble.audit.reverify.noise import check_noise
 from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require, within
 from doublebubble.audit.reverify.published import check_published
 from doublebubble.certificate import Certificate, Claim, Status
@@ -17,7 +18,7 @@ from doublebubble.types import ABSTAIN, Guarantee
 
 _AT_INPUT = "all draws at the input"
 _BALLS = {"cohen": 1, "dipole": 1, "first_order": 1, "profile": 1, "single": 1, "boundary": 1, "double": 2}
-_STATISTICS = {"cohen": set[str](), "dipole": {"dipole"}, "first_order": {"first_order"}, "profile": {"profile"}}
+_STATISTICS = {"cohen": {SEQUENCE}, "dipole": {"dipole"}, "first_order": {"first_order"}, "profile": {"profile"}}
 _VOTES = {"binary", "multiclass"}
 _FLOOR = mp.mpf("0.000001")
 
@@ -60,7 +61,7 @@ def reverify(
         if certificate.protocol == "paper":
             sentence = check_published(certificate, point, domain)
             return Verdict(certificate.index, Confirmation.PUBLISHED, sentence)
-        _check(certificate, point, None if domain is None else Box.of(domain))
+        _check(certificate, point, domain)
     except Unknown as why:
         return Verdict(certificate.index, Confirmation.UNKNOWN, str(why))
     except Unconfirmed as why:
@@ -78,7 +79,7 @@ def _flat(x: NDArray[np.floating], certificate: Certificate) -> Point:
     return values
 
 
-def _check(made: Certificate, x: Point | None, box: Box | None) -> None:
+def _check(made: Certificate, x: Point | None, domain: tuple[float, float] | None) -> None:
     """Every step of the proof of section 2, for each method whose radius is stored."""
     require(made.protocol == "sound", f"there is no protocol {made.protocol}")
     require(made.guarantee is Guarantee.EXACT, f"protocol sound with guarantee {made.guarantee.value}")
@@ -91,15 +92,18 @@ def _check(made: Certificate, x: Point | None, box: Box | None) -> None:
     if unproved:
         raise Unknown(f"nothing is stored that proves the radius of {', '.join(unproved)}")
     _check_select(made)
+    check_noise(made, x, domain)
+    box = None if domain is None else Box.of(domain)
+    losses = [made.noise.loss] if made.noise.loss else []
     for method, claim in made.claims.items():
         require(made.radii.get(method) == claim.radius, f"the radius is not that of the method {method}")
         _check_words(method, claim)
-        within([ball.alpha for ball in claim.balls], made.alpha, "the plan")
+        within([*losses, *(ball.alpha for ball in claim.balls)], made.alpha, "the plan")
         for ball in claim.balls:
             centre = x if ball.centre is None else ball.centre.reshape(-1)
             check_ball(ball, made.sigma, centre, box)
         _check_counts(made, claim)
-        _check_radius(method, claim, x, box)
+        _check_radius(method, claim, x, box, made.noise.grid)
 
 
 def _check_outcome(made: Certificate) -> None:
@@ -111,7 +115,8 @@ def _check_outcome(made: Certificate) -> None:
     named = tops if certified else {ABSTAIN}
     require(made.prediction in named, f"the prediction {made.prediction} is not the class of the balls")
     empty = all(ball.radius == 0 for ball in made.balls)
-    fitting = Status.CERTIFIED if certified else Status.NOT_SEPARATED if empty else Status.NOT_COVERED
+    without = Status.NOT_REACHED if made.balls[0].statistic == SEQUENCE else Status.NOT_SEPARATED
+    fitting = Status.CERTIFIED if certified else without if empty else Status.NOT_COVERED
     require(made.status is fitting, f"status {made.status.name.lower()} does not fit the balls")
 
 
@@ -136,8 +141,12 @@ def _check_words(method: str, claim: Claim) -> None:
 
 
 def _check_select(made: Certificate) -> None:
-    """The select draws chose the class."""
+    """The select draws chose the class; a sequence of votes has none, since it needs no choice."""
     selected = made.counts.get("select")
+    if made.balls[0].statistic == SEQUENCE:
+        none = selected is None and not made.draws.get("select") and not made.beside
+        require(none, "a sequence of votes with select draws, or beside other methods")
+        return
     require(selected is not None, "the votes of the select draws are missing")
     assert selected is not None
     top = made.balls[0].evidence["top"]
@@ -156,7 +165,7 @@ def _check_counts(made: Certificate, claim: Claim) -> None:
             require(same, "the votes at the input are stored twice and differ")
 
 
-def _check_radius(method: str, claim: Claim, x: Point | None, box: Box | None) -> None:
+def _check_radius(method: str, claim: Claim, x: Point | None, box: Box | None, grid: int | None) -> None:
     """(D1) and (D6) at the stored multipliers: the radius is proved, and is not far below what is proved."""
     claimed = exact(claim.radius, "the radius")
     if all(ball.centre is None for ball in claim.balls):
@@ -168,9 +177,9 @@ def _check_radius(method: str, claim: Claim, x: Point | None, box: Box | None) -
         require(box is not None or not claim.whole_domain, "the whole of a domain without end is claimed")
         centres = [x if ball.centre is None else ball.centre.reshape(-1) for ball in claim.balls]
         radii = [ball.radius for ball in claim.balls]
-        square, farthest = proved_square(x, centres, radii, claim.multipliers, box)
+        square, farthest = proved_square(x, centres, radii, claim.multipliers, box, grid)
         if method == "single":  # its claim does not use the box, so its multipliers are for free space
-            square = proved_square(x, centres, radii, claim.multipliers, None)[0]
+            square = proved_square(x, centres, radii, claim.multipliers, None, grid)[0]
         if claim.whole_domain:
             require(square > farthest, "the balls do not cover the whole domain")
             square = farthest

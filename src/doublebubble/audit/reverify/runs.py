@@ -5,12 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from doublebubble.audit.reverify.balls import SEQUENCE
 from doublebubble.audit.reverify.certificates import Confirmation, Verdict, reverify
 from doublebubble.audit.reverify.numbers import Unconfirmed, require
 from doublebubble.certificate import Certificate
+from doublebubble.config import CertifyConfig
 from doublebubble.errors import RunError
 from doublebubble.registry import AUTO
-from doublebubble.runs.record import Record
+from doublebubble.runs.record import BallRecord, Record
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 
@@ -39,7 +41,7 @@ def _verdict(run: StoredRun, record: Record, inputs: Inputs | None) -> Verdict:
         _fits(record, made, spec)
     except (Unconfirmed, RunError, IndexError, ValueError) as why:
         return Verdict(record.index, Confirmation.REFUTED, str(why))
-    needed = any(ball.centre is not None or ball.vectors for ball in record.all_balls)
+    needed = spec.grid is not None or any(ball.centre is not None or ball.vectors for ball in record.all_balls)
     return reverify(made, inputs(record.index) if inputs is not None and needed else None, spec.domain)
 
 
@@ -48,11 +50,39 @@ def _fits(record: Record, made: Certificate, spec: RunSpec) -> None:
     config = spec.config
     require(record.protocol == config.protocol, f"protocol {record.protocol} in a run of {config.protocol}")
     require(made.alpha <= config.alpha, f"alpha {made.alpha} in a run at {config.alpha}")
+    noise = made.noise
+    require(noise.name == spec.noise, f"noise {noise.name} in a run of {spec.noise}")
+    require(noise.grid == spec.grid, f"a grid of {noise.grid} in a run of {spec.grid}")
     known = config.methods == (AUTO,) or made.method in config.methods
     require(known, f"method {made.method} was not asked for")
     asked = {made.method} if config.methods == (AUTO,) else set(config.methods)
     require(set(made.radii) == asked, "the methods are not those that were asked for")
+    sequences = [ball for ball in record.all_balls if ball.statistic == SEQUENCE]
+    if config.sequential:
+        require(len(sequences) == len(record.all_balls), "the votes were not looked at as they came")
+        for ball in sequences:
+            _fits_question(ball, config)
+        return
+    require(not sequences, "votes were looked at as they came, in a run with a fixed number of draws")
     if config.protocol == "sound":
         for claim in made.claims.values():
             require(sum(ball.n for ball in claim.balls) <= config.n, f"the balls have more draws than n = {config.n}")
         require(made.draws.get("select") == config.n0, f"the select draws are not n0 = {config.n0}")
+
+
+def _fits_question(ball: BallRecord, config: CertifyConfig) -> None:
+    """The ladder of a sequence of votes is the one that was asked for."""
+    held = ball.evidence
+    require(held.get("cap") == config.max_draws, f"the cap is not max_draws = {config.max_draws}")
+    require(held.get("precision") == config.precision, f"the precision is not the {config.precision} asked for")
+    if config.radii is None:
+        return
+    stored = held.get("radii")
+    rungs = stored if isinstance(stored, list) else []
+    # the ladder's radii are the floats that are not below the decimals asked for
+    same = [_decimals(rung) for rung in rungs] == [_decimals(radius) for radius in config.radii]
+    require(same, f"the radii of the ladder are not the {list(config.radii)} asked for")
+
+
+def _decimals(radius: object) -> str:
+    return f"{radius:.12f}" if isinstance(radius, float) else repr(radius)

@@ -115,6 +115,8 @@ def _main(shown: Sequence[RunView], notes: Sequence[str]) -> list[Markup]:
         parts.append(sections.section("comparison", "Runs compared", sections.comparison(shown)))
     if any(len(view.methods) > 1 for view in shown):
         parts.append(_methods())
+    if any(view.attacks for view in shown):
+        parts.append(sections.attacked(shown))
     inputs = element("div", id="inputs-view", class_="inputs")
     said = [element("p", " ".join(notes), class_="quiet")] if notes else []
     parts.append(sections.section("inputs", "Input by input", *said, inputs))

@@ -1,0 +1,193 @@
+"""Protocol `sound` with as few draws as the question needs (docs/math.md, section 10): votes at the input, at looks.
+
+With probability at least 1 - alpha over the draws made for one input, the prediction equals g(x) and no point nearer
+than the radius gets another class, however often one looks and whenever sampling stops (Theorem O). No draws choose
+the class first. What is decided and when depends on the input's own votes alone, never on the schedule.
+"""
+
+import functools
+import itertools
+import math
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+
+import numpy as np
+
+from doublebubble.bounds.edges import Edges
+from doublebubble.bounds.ladder import Ladder, Stop, looks, precise_radii, vote_ladder
+from doublebubble.bounds.leader import Win, open_levels, run_race, start_race
+from doublebubble.bounds.sequences import target
+from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.config import CertifyConfig
+from doublebubble.errors import SettingError
+from doublebubble.geometry import cohen_ceiling
+from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.streams import INPUT, Stream
+from doublebubble.tally import Request
+from doublebubble.types import ABSTAIN, Guarantee
+
+_CHUNK = 16  # draws of one input at a time, at least: fewer cost a small network more than they save
+_ROUND = 4  # micro-batches that the inputs at work fill together
+METHOD = "cohen"
+
+
+def edges_of(config: CertifyConfig, sigma: float) -> Edges:
+    """The ladder of radii and at which votes each is decided, for all inputs; fixed before any draw."""
+    return _edges(config.radii, config.precision, config.alpha, config.beta, config.max_draws, sigma)
+
+
+@functools.lru_cache(maxsize=4)
+def _edges(
+    radii: tuple[float, ...] | None, precision: float | None, alpha: float, beta: float, cap: int, sigma: float
+) -> Edges:
+    if radii is None:
+        assert precision is not None
+        radii = precise_radii(precision, sigma, max(cohen_ceiling(cap, alpha, sigma), 0.1 * sigma))
+    else:
+        radii = tuple(_at_least(radius) for radius in radii)
+    ladder = vote_ladder(radii, sigma, alpha, beta, cap, open_levels(radii, sigma, alpha), precision)
+    return Edges(ladder, looks(cap))
+
+
+def _at_least(radius: float) -> float:
+    """The float that is not below the decimal number that was meant: rounded down, as records are, it is that number.
+
+    0.3 is a little less than three tenths, and what is written down must not be 0.299999.
+    """
+    return radius if Decimal(radius) >= Decimal(repr(radius)) else math.nextafter(radius, math.inf)
+
+
+def out_of_reach(config: CertifyConfig, sigma: float) -> tuple[float, ...]:
+    """The radii asked for that even unanimous draws would not certify."""
+    ladder = edges_of(config, sigma).ladder
+    best = ladder.log_wealth([[ladder.cap, 0]])[:, 0].tolist()
+    each = zip(ladder.radii, best, ladder.levels, strict=True)
+    return tuple(radius for radius, wealth, level in each if wealth < target(level))
+
+
+def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
+    """A certificate for each input, in their order, each as if it were alone."""
+    found = dict(decided(smoothed, config, inputs))
+    return [found[number] for number in range(len(inputs))]
+
+
+def certify_stream(
+    smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
+) -> Iterator[Certificate]:
+    """Certificates as inputs are decided: each then leaves, and the next input takes its place in the batches."""
+    return (certificate for _, certificate in decided(smoothed, config, inputs))
+
+
+def decided(
+    smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
+) -> Iterator[tuple[int, Certificate]]:
+    """The certificates with the places of their inputs, in the order in which they are decided."""
+    if smoothed.noise.name != "gaussian":
+        raise SettingError(f"noise: radii and precision are decided under gaussian noise, got {smoothed.noise.name}")
+    edges, waiting = edges_of(config, smoothed.sigma), enumerate(inputs)
+    room = max(1, -(-_ROUND * smoothed.batch_size // _CHUNK))
+    active: list[_Sampling] = []
+    while True:
+        while len(active) < room and (following := next(waiting, None)) is not None:
+            active.append(_Sampling(smoothed, config, edges, *following))
+        if not active:
+            return
+        start = time.perf_counter()
+        drawn = [sampling.votes.drawn for sampling in active]
+        smoothed.extend([(sampling.votes, sampling.wanted) for sampling in active])
+        made = [sampling.votes.drawn - before for sampling, before in zip(active, drawn, strict=True)]
+        per_draw = (time.perf_counter() - start) / max(1, sum(made))
+        for sampling, number in zip(active, made, strict=True):
+            sampling.seconds += per_draw * number
+            sampling.look()
+        yield from ((sampling.number, sampling.certificate()) for sampling in active if sampling.stop is not None)
+        active = [sampling for sampling in active if sampling.stop is None]
+
+
+class _Sampling:
+    """One input whose draws are being made: its votes, what they have shown, and why there will be no more."""
+
+    def __init__(
+        self, smoothed: SmoothedClassifier, config: CertifyConfig, edges: Edges, number: int, given: Input
+    ) -> None:
+        self.number = number
+        self.seconds = 0.0
+        self._smoothed, self._config, self._edges, self._given = smoothed, config, edges, given
+        stream = Stream(config.seed, given.index, "certify", INPUT)
+        self.votes = smoothed.open_votes(Request(given.x, edges.ladder.cap, stream))
+        self._race = start_race(edges, smoothed.num_classes)
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why there will be no more draws; None if there will be."""
+        return self._race.stop
+
+    @property
+    def wanted(self) -> int:
+        """How many draws to have before going on: those of the next look, and a few more to be worth a call."""
+        return max(self._edges.looks[self._race.looks], self._race.draws + _CHUNK)
+
+    def look(self) -> None:
+        """Take all looks that the draws made so far allow, one after the other, until one decides.
+
+        Draws beyond the look that decides were made to fill a micro-batch; nobody looks at them.
+        """
+        start = time.perf_counter()
+        self._race = run_race(self._edges, self._race, self.votes.votes_from(self._race.draws))
+        self.seconds += time.perf_counter() - start
+
+    def certificate(self) -> Certificate:
+        """What the votes prove, and what is needed to prove it again."""
+        assert self.stop is not None
+        race, ladder, config = self._race, self._edges.ladder, self._config
+        wins = [win for win in race.wins[: race.certified] if win is not None]
+        radius = ladder.radii[len(wins) - 1] if wins else 0.0
+        counts = np.array(race.votes, np.int64)
+        ball = Ball(
+            centre=None,
+            radius=radius,
+            n=race.draws,
+            alpha=config.alpha,
+            counts=counts,
+            statistic="sequence",
+            evidence={
+                "top": race.leader,
+                **({"precision": config.precision} if config.radii is None else _rungs(ladder)),
+                "cap": ladder.cap,
+                "wins": [[win.draws, win.hits, len(list(same))] for win, same in itertools.groupby(wins)],
+                "stop": self.stop.name.lower(),
+            },
+        )
+        return Certificate(
+            index=self._given.index,
+            label=self._given.label,
+            prediction=race.leader if wins else ABSTAIN,
+            status=Status.CERTIFIED if wins else Status.NOT_REACHED,
+            radius=radius,
+            radii={METHOD: radius},
+            method=METHOD,
+            reason=_reason(config, wins, self.stop),
+            protocol="sound",
+            guarantee=Guarantee.EXACT,
+            alpha=config.alpha,
+            sigma=self._smoothed.sigma,
+            shape=tuple(self._given.x.shape),
+            program=self._smoothed.program.name,
+            balls=(ball,),
+            multipliers=(1.0,),
+            whole_domain=False,
+            counts={INPUT: counts},
+            draws={"select": 0, "search": 0, "certify": race.draws},
+            forward_equivalents={"select": 0, "search": 0, "certify": race.draws},
+            seconds={"certify": self.seconds},
+        )
+
+
+def _rungs(ladder: Ladder) -> dict[str, list[float]]:
+    return {"radii": list(ladder.radii), "levels": list(ladder.levels)}
+
+
+def _reason(config: CertifyConfig, wins: Sequence[Win], stop: Stop) -> str:
+    claimed = "" if config.radii is None else f"{len(wins)} of {len(config.radii)} radii certified; "
+    return f"votes at the input, looked at as they came: {claimed}{stop.value}"
