@@ -8,7 +8,7 @@ from doublebubble.audit.reverify import reverify
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
-from doublebubble.facade import Run, certify, open_run
+from doublebubble.facade import Plan, Run, certify, open_run, plan
 from doublebubble.program import Program
 from doublebubble.runs import load_run
 from doublebubble.smoothing import SmoothedClassifier
@@ -21,6 +21,7 @@ __all__ = [
     "Certifier",
     "CertifyConfig",
     "Guarantee",
+    "Plan",
     "Program",
     "Run",
     "SmoothedClassifier",
@@ -30,5 +31,6 @@ __all__ = [
     "geometry",
     "load_run",
     "open_run",
+    "plan",
     "reverify",
 ]

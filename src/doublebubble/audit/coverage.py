@@ -68,8 +68,9 @@ def count_misses(case: Case, certificates: Sequence[Certificate]) -> dict[Method
 def count_wrong_predictions(case: Case, times: int, n: int, alpha: float) -> int:
     """How often `predict` named a class that is not alone the likeliest."""
     g, distance = case.truth
-    answers = case.smoothed.predictions((Input(index, case.x) for index in range(times)), n, alpha, seed=0)
-    return sum(answer.label != ABSTAIN and (answer.label != g or distance == 0) for answer in answers)
+    found = case.smoothed.predictions((Input(index, case.x) for index in range(times)), n, alpha, seed=0)
+    answers = [prediction.label for prediction in found]
+    return sum(answer != ABSTAIN and (answer != g or distance == 0) for answer in answers)
 
 
 def misses_allowed(times: int, alpha: float, level: float = 1e-4) -> int:
