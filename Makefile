@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUN := $(BIN)/python -m
 
-.PHONY: help venv demo test lint types layers bench validity faults clean
+.PHONY: help venv demo test lint types layers bench validity faults mutants clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
@@ -46,6 +46,10 @@ faults: venv ## kill a run 30 times at random moments, under both engines, resum
 	@echo "==> killing and resuming runs on the bundled digits"
 	@OMP_NUM_THREADS=1 $(RUN) benchmarks.faults --engine local --kills 30 --inputs 200
 	@OMP_NUM_THREADS=1 $(RUN) benchmarks.faults --engine ray --kills 30 --inputs 200
+
+mutants: venv ## plant soundness bugs one at a time and see that the tests catch each: about ten minutes
+	@echo "==> planting the bugs of tests/mutants in copies of the package"
+	@$(RUN) tests.mutants.run
 
 clean: ## remove what the other targets made
 	rm -rf .venv demo-out validity-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,10 +1,13 @@
 """Settings: defaults by protocol, methods by name, and one sentence for what cannot be meant."""
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from doublebubble import CertifyConfig, registry
+from doublebubble.config import checked_domain
 from doublebubble.errors import SettingError
 
 
@@ -55,6 +58,24 @@ def test_settings_are_frozen_and_come_back_from_json() -> None:
     with pytest.raises(Exception, match="frozen"):
         config.n = 8
     assert CertifyConfig.model_validate_json(config.model_dump_json()) == config
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *((0,), (0, 1, 2), (), "01", ("0", "1"), 5, (None, 1), (True, 2), (0, 0), (1, 0), (math.nan, 1), (0, math.inf)),
+        *((0, 10**400), (0, 1j), [[0, 1]], {0: 1}, np.zeros((2, 2)), np.array([0, 1j]), (np.float32(1), np.float32(0))),
+    ],
+)
+def test_what_is_no_domain_is_refused(wrong: object) -> None:
+    with pytest.raises(SettingError, match=r"^domain: expected \(low, high\)"):
+        checked_domain(wrong)
+
+
+def test_domains_come_in_any_kind_of_number() -> None:
+    assert checked_domain(None) is None
+    for given in ((0, 1), [0.0, 1.0], np.array([0, 1]), (np.float32(0), np.int64(1))):
+        assert checked_domain(given) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(

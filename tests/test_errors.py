@@ -1,9 +1,11 @@
 """Errors: one base for the command to print, and the kinds that Python code catches already."""
 
 import inspect
+import pickle
 
 import pytest
 
+import doublebubble as db
 from doublebubble import errors
 from doublebubble.errors import DoubleBubbleError, DoubleBubbleWarning, InputError, SettingError
 
@@ -23,3 +25,14 @@ def test_settings_and_inputs_are_value_errors_and_the_others_are_not() -> None:
 def test_a_warning_is_no_error() -> None:
     assert issubclass(DoubleBubbleWarning, UserWarning)
     assert not issubclass(DoubleBubbleWarning, DoubleBubbleError)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_is_there_at_top_level(kind: type[Exception]) -> None:
+    assert getattr(db, kind.__name__) is kind
+    assert kind.__name__ in db.__all__
+
+
+def test_a_message_is_one_line_and_steers_no_terminal() -> None:
+    assert str(DoubleBubbleError("a\x1b[2J\nb")) == r"a\x1b[2J\nb"
+    assert pickle.loads(pickle.dumps(InputError("input 3"))).args == ("input 3",)  # noqa: S301  # of our own making

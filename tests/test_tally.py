@@ -11,6 +11,7 @@ from torch import Tensor
 
 from doublebubble.bounds.gradient import SUM_ERROR
 from doublebubble.errors import DoubleBubbleError, SettingError
+from doublebubble.lines import Line
 from doublebubble.streams import NormalDraws, Stream
 from doublebubble.tally import Accumulator, Request, summation_error, summing_device
 from tests.smoothing.subjects import SHAPE, image, slow_tally, small_net, smoothed
@@ -206,3 +207,54 @@ def test_sums_are_the_same_to_the_bit_however_the_draws_come(split: int | None) 
         assert sums is not None
         found.add(sums.tobytes())
     assert len(found) == 1
+
+
+# Bins along lines
+
+
+def lines(dim: int) -> tuple[Line, Line]:
+    one, two = np.random.default_rng(4).normal(size=(2, dim))
+    return Line.along(one, (-1.0, -0.2, 0.1, 0.7)), Line.along(two, (0.0,))
+
+
+@pytest.mark.parametrize("moments", [(), ((1.0, 0.0, -1.0, 0.5),)])
+def test_tables_by_bins_equal_the_obvious_computation(moments: tuple[tuple[float, ...], ...]) -> None:
+    n, stream = 400, Stream(0, 1, "certify")
+    asked = lines(math.prod(SHAPE))
+    tally = smoothed(batch_size=32).tally(Request(image(1), n, stream, moments, 150 if moments else None, lines=asked))
+    votes, noise = slow_tally(small_net(), image(1), n, stream, 0.5)
+    for line in asked:
+        z = noise.reshape(n, -1).double().numpy() @ line.direction
+        places = np.searchsorted(line.edges, z, side="right")
+        expected = np.zeros((line.bins, 4), np.int64)
+        np.add.at(expected, (places, votes.numpy()), 1)
+        assert tally.table(line).tolist() == expected.tolist()
+        assert tally.table(line).sum() == n
+    with pytest.raises(SettingError, match="asked for"):
+        tally.table(Line.along(np.ones(math.prod(SHAPE)), (0.0,)))
+
+
+def test_tables_are_the_same_however_the_draws_come() -> None:
+    n, dim = 200, 64
+    noise = torch.randn((n, dim), generator=torch.Generator().manual_seed(0))
+    votes = torch.randint(2, (n,), generator=torch.Generator().manual_seed(1))
+    request = Request(torch.zeros(dim), n, Stream(0, 0, "certify"), lines=lines(dim))
+    found = set()
+    for ends in ([32, 64, 96, 128, 160, 192, n], [1, 40, 41, 130, n], [n], [*range(3, n, 7), n]):
+        accumulator, first = Accumulator(request, 2, torch.device("cpu"), block=32), 0
+        for end in ends:
+            accumulator.add(votes[first:end], noise[first:end], first)
+            first = end
+        found.add(tuple(table.tobytes() for table in accumulator.result().tables))
+    assert len(found) == 1
+
+
+def test_lines_are_shared_like_moments() -> None:
+    stream = Stream(0, 0, "certify")
+    one, two = lines(math.prod(SHAPE))
+    both = Request(image(), 10, stream, lines=(one,)).merged(Request(image(), 10, stream, lines=(two, one)))
+    assert both.lines == (one, two)
+    with pytest.raises(SettingError, match="lines in R"):
+        Request(image(), 10, stream, lines=lines(3))
+    with pytest.raises(SettingError, match="no lines"):
+        Request(image(), 10, stream, lines=(one,), antithetic=True)

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee, Method, Protocol
+from doublebubble.printable import printable
+from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee, Method, NoiseName, Protocol
 
 Norm = Literal["l2", "l1", "linf"]
 Evidence = Mapping[str, Any]
@@ -25,6 +26,25 @@ class Status(Enum):
     NOT_COVERED = "abstained: no ball of the plan covers the input"
     NOT_REACHED = "abstained: not even the smallest radius asked for is certified"
     WRONG_CLASS = "the class under test is not the one that most draws vote for"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise that the draws had, and `loss`, what its distance from the normal law took off alpha (N3).
+
+    On a lattice, `grid` steps make one unit, and noisy values were clipped to the steps from `low` to `high`.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "allow_inf_nan": False}
+
+    name: NoiseName = "gaussian"
+    loss: float = 0.0
+    grid: int | None = None
+    low: int | None = None
+    high: int | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.grid is None else f"{self.name} of step 1/{self.grid}, range {self.low} to {self.high}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +93,7 @@ class Certificate:
     what method m alone certifies at level alpha; their maximum is not a certificate. `beside` has what proves the radii
     of the methods that were not chosen. `guarantee` says in which sense all of them hold, at confidence 1 - alpha for
     this input. `counts` are the votes of the select draws and, where certify draws were made at the input itself, of
-    those (`input`).
+    those (`input`). `noise` says how these draws were made.
     """
 
     index: int
@@ -97,6 +117,7 @@ class Certificate:
     draws: Mapping[str, int]
     forward_equivalents: Mapping[str, int]
     seconds: Mapping[str, float]
+    noise: Noise = field(default_factory=Noise)
     beside: Mapping[Method, Claim] = field(default_factory=dict)
 
     @property
@@ -142,7 +163,7 @@ class Certificate:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return "\n  ".join(self._sentences())
+        return "\n  ".join(map(printable, self._sentences()))
 
     def _repr_html_(self) -> str:
         first, *rest = map(html.escape, self._sentences())
@@ -158,7 +179,7 @@ class Certificate:
         return [
             f"Certificate of input {self.index}: {said}{beside}; {self.status.value}",
             f"the radius {self.guarantee.sentence}; alpha {self.alpha:g}",
-            f"method {self.method}, protocol {self.protocol}, sigma {self.sigma:g}{label}; {spent}",
+            f"method {self.method}, protocol {self.protocol}, sigma {self.sigma:g}, noise {self.noise}{label}; {spent}",
         ]
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from doublebubble.certificate import Certificate
 from doublebubble.config import CertifyConfig
-from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError
+from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError, SettingError
 from doublebubble.geometry import cohen_ceiling
 from doublebubble.protocols import paper, sequential, sound
 from doublebubble.smoothing import Input, SmoothedClassifier
@@ -30,6 +30,10 @@ class Certifier:
     def __init__(self, smoothed: SmoothedClassifier, config: CertifyConfig | None = None) -> None:
         self.smoothed = smoothed
         self.config = CertifyConfig() if config is None else config
+        if self.config.protocol == "paper" and smoothed.noise.lattice is not None:
+            raise SettingError("noise lattice: protocol paper searches between the grid points, use protocol sound")
+        if self.config.protocol == "sound":
+            sound.usable_methods(smoothed, self.config)
         self._warn_if_out_of_reach()
 
     def certify(
@@ -127,6 +131,7 @@ class Certifier:
         warnings.warn(message, DoubleBubbleWarning, stacklevel=3)
 
     def _warn_if_radii_are_out_of_reach(self) -> None:
+        sequential.require_gaussian(self.smoothed)
         config, sigma = self.config, self.smoothed.sigma
         far = sequential.out_of_reach(config, sigma) if config.radii is not None else ()
         if far:

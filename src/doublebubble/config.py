@@ -1,8 +1,10 @@
 """The settings of a certification: validated once, frozen, and written into every run."""
 
+import math
 from itertools import pairwise
 from typing import Annotated, Self, get_args
 
+import numpy as np
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -20,6 +22,13 @@ from doublebubble.types import GradientKind, Method, Protocol
 _QUESTION = ("radii", "precision", "max_draws", "beta")
 
 
+def first_problem(error: ValidationError) -> str:
+    """What is wrong first, in one sentence: where, what was expected, what came."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or error.title
+    return f"{where}: {first['msg']}, got {first['input']!r:.200}"
+
+
 class Settings(BaseModel):
     """Base of all settings: frozen, no unknown fields, one-sentence errors."""
 
@@ -29,9 +38,28 @@ class Settings(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or type(self).__name__
-            raise SettingError(f"{where}: {first['msg']}, got {first['input']!r}") from error
+            raise SettingError(first_problem(error)) from error
+
+
+def checked_domain(domain: object) -> tuple[float, float] | None:
+    """(low, high) as two finite numbers of which the first is smaller, or None for all of space; else an error."""
+    if domain is None:
+        return None
+    ends = list(domain) if isinstance(domain, tuple | list | np.ndarray) else []
+    numbers = [_number(end) for end in ends]
+    if len(numbers) != 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
+        raise SettingError(f"domain: expected (low, high), two numbers with low < high, or None, got {domain!r:.200}")
+    return numbers[0], numbers[1]
+
+
+def _number(value: object) -> float:
+    """A number as a float; NaN for what is none, or too large."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 class PaperSearch(Settings):

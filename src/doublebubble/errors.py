@@ -1,8 +1,16 @@
 """Errors that a user can act on: each message says what was expected, what came, and where."""
 
+from doublebubble.printable import printable
+
 
 class DoubleBubbleError(Exception):
-    """Base of every error raised on purpose; the command prints it as one sentence."""
+    """Base of every error raised on purpose; the command prints it as one sentence.
+
+    What a message quotes may come from anywhere, so whatever would steer a terminal is written out in it.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class SettingError(DoubleBubbleError, ValueError):

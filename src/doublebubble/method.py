@@ -36,7 +36,8 @@ class PublishedBalls:
 class SmoothingMethod(ABC):
     """One way to certify. Subclasses fill in the class variables and register one object with `registry.register`.
 
-    `published_balls` says how many balls of the published search the method needs, for protocol `paper`.
+    `published_balls` says how many balls of the published search the method needs, for protocol `paper`. `on_grid` says
+    that its proof holds with what section 11 of docs/math.md has in place of the noise, and so on a lattice.
     """
 
     name: ClassVar[Method]
@@ -49,6 +50,7 @@ class SmoothingMethod(ABC):
     dashes: ClassVar[str] = "solid"
     steered: ClassVar[bool] = False
     published_balls: ClassVar[int] = 1
+    on_grid: ClassVar[bool] = False
 
     def promising(self, trials: Trials) -> bool:
         """Whether the select draws alone leave hope of a gain: `auto` spends search draws on no other method."""

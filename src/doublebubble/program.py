@@ -20,6 +20,7 @@ from torch.fx import GraphModule, symbolic_trace
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from doublebubble.errors import ModelError, SettingError
+from doublebubble.models.calling import ModelCode
 
 Precision = Literal["float32", "bfloat16", "float16"]
 _CHOICES = ((False, True), (False, True), (False, True), get_args(Precision))
@@ -103,10 +104,8 @@ class _Cast(nn.Module):
 def _folded(model: nn.Module) -> nn.Module:
     if any(module.training for module in model.modules()):
         raise ModelError("batch norm can be folded in evaluation mode only: call model.eval() first")
-    try:
+    with ModelCode("batch norm could not be folded, the model cannot be traced"):
         traced = symbolic_trace(model)
-    except (torch.fx.proxy.TraceError, TypeError, NameError, RuntimeError) as error:
-        raise ModelError(f"batch norm could not be folded, the model cannot be traced: {error}") from error
     return _fuse(traced)
 
 

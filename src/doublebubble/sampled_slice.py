@@ -13,6 +13,7 @@ from torch import Tensor
 
 from doublebubble.errors import InputError, RunError, SettingError
 from doublebubble.geometry.plane import Disk, Plane, Window, plane_through
+from doublebubble.geometry.way import way_point
 from doublebubble.runs.record import Record
 from doublebubble.search.gradients import Estimator, slopes
 from doublebubble.smoothing import SmoothedClassifier
@@ -199,26 +200,11 @@ class _Ways:
     def _within(self, direction: Floats) -> Floats:
         """A way like the direction that stays in the domain over the picture's reach, or as far as there is room.
 
-        It leads to the point of the domain nearest to one on the direction, chosen by bisection to be as far away as
-        the picture reaches; the domain is convex, so it holds the whole way there.
+        The domain is convex, so it holds the whole way to the point that this leads to.
         """
-        length = float(np.linalg.norm(direction))
-        if self.smoothed.domain is None or length == 0.0:
+        if self.smoothed.domain is None:
             return direction
-        low, high = self.smoothed.domain
-
-        def move(t: float) -> Floats:
-            return np.clip(self.origin + t / length * direction, low, high) - self.origin
-
-        near, far = 0.0, self.reach
-        for _ in range(20):
-            if np.linalg.norm(move(far)) >= self.reach:
-                break
-            near, far = far, 2.0 * far
-        for _ in range(40):
-            middle = (near + far) / 2
-            near, far = (near, middle) if np.linalg.norm(move(middle)) >= self.reach else (middle, far)
-        return move(far)
+        return way_point(self.origin, direction, self.reach, self.smoothed.domain) - self.origin
 
 
 def _grid(plane: Plane, window: Window, resolution: int) -> list[list[Floats]]:

@@ -1,4 +1,4 @@
-"""What is asked of the model at one centre, and what the draws are reduced to: votes, first moments, pairs.
+"""What is asked of the model at one centre, and what the draws are reduced to: votes, moments, pairs, bins of a line.
 
 Memory here grows with the number of classes asked about and with the input's size, never with the number of draws,
 unless the single votes are asked for.
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from doublebubble.bounds.gradient import SUM_ERROR
 from doublebubble.errors import SettingError
+from doublebubble.lines import Line
 from doublebubble.streams import Stream
 from doublebubble.types import Counts, Floats
 
@@ -22,8 +23,11 @@ _LARGEST_NORMAL = 13.0  # no generator returns more: numpy's ziggurat ends below
 
 
 def summation_error(dim: int, weight: float) -> float:
-    """What half means of w x noise in R^dim, |w| at most `weight`, can lose to rounding (docs/math.md, *Sums*)."""
-    return weight * _LARGEST_NORMAL * math.sqrt(dim) * (_SUMMED_TOGETHER + 8) * 2.0**-53
+    """What half means of w x noise in R^dim, |w| at most `weight`, can lose to rounding (docs/math.md, *Sums*).
+
+    8 roundings for the sums; 64 where their part along a line is taken off.
+    """
+    return weight * _LARGEST_NORMAL * math.sqrt(dim) * (_SUMMED_TOGETHER + 8 + 64) * 2.0**-53
 
 
 def summing_device(device: torch.device) -> torch.device:
@@ -38,6 +42,7 @@ class Request:
     Each row w of `moments` asks for the sum of w[vote] Z over the draws, separately over those before `split` and from
     it on (None: all in the first half). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and counts for
     each class how often both, one or none of a pair voted for it. `keep_votes` keeps the vote of every draw, in order.
+    Each of `lines` asks for the votes by the bin in which Z falls along it.
     """
 
     x: Tensor
@@ -47,15 +52,19 @@ class Request:
     split: int | None = None
     antithetic: bool = False
     keep_votes: bool = False
+    lines: tuple[Line, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
             raise SettingError(f"input {self.stream.index}: n must be an integer >= 1, got {self.n!r}")
         if self.split is not None and not 0 <= self.split <= self.n:
             raise SettingError(f"input {self.stream.index}: split must lie in 0..{self.n}, got {self.split}")
-        if self.antithetic and (self.n % 2 or self.moments or self.keep_votes):
+        if self.antithetic and (self.n % 2 or self.moments or self.keep_votes or self.lines):
+            expected = "an even n, no moments, no lines, no kept votes"
+            raise SettingError(f"input {self.stream.index}: antithetic draws need {expected}; n = {self.n}")
+        if any(len(line.direction) != self.x.numel() for line in self.lines):
             raise SettingError(
-                f"input {self.stream.index}: antithetic draws need an even n, no moments, no kept votes; n = {self.n}"
+                f"input {self.stream.index}: expected lines in R^{self.x.numel()}, got another dimension"
             )
 
     def merged(self, other: "Request") -> "Request":
@@ -74,6 +83,7 @@ class Request:
             moments=tuple(moments),
             split=next(iter(splits), None),
             keep_votes=self.keep_votes or other.keep_votes,
+            lines=tuple(dict.fromkeys((*self.lines, *other.lines))),
         )
 
 
@@ -83,7 +93,7 @@ class Tally:
 
     `counts[k]` votes of n for class k. `sums[h, j]` is the sum of w[vote] Z, flattened, over the draws of half h, w the
     j-th row of `moments`. `pairs[k]` says how many pairs voted for class k twice, once and never. `votes[i]` is the
-    class of draw i.
+    class of draw i. `tables[l][j, k]` counts the draws in bin j of the l-th line that voted for class k.
     """
 
     counts: Counts
@@ -93,6 +103,14 @@ class Tally:
     pairs: Counts | None
     votes: Counts | None = None
     moments: tuple[tuple[float, ...], ...] = ()
+    lines: tuple[Line, ...] = ()
+    tables: tuple[Counts, ...] = ()
+
+    def table(self, line: Line) -> Counts:
+        """The votes by bins of a line that was asked for, (bins, classes)."""
+        if line not in self.lines:
+            raise SettingError("lines: expected a line that was asked for, got another")
+        return self.tables[self.lines.index(line)]
 
     def half_means(self, weights: tuple[float, ...]) -> tuple[Floats, Floats]:
         """The means of w[vote] Z over each half of the draws, for a row of weights that was asked for."""
@@ -127,6 +145,9 @@ class Accumulator:
         self._sums = torch.zeros(shape, dtype=torch.float64, device=self._home)
         self._lost = torch.zeros_like(self._sums)
         self._weights = torch.tensor(request.moments, dtype=torch.float64, device=self._home)
+        self._tables = [
+            torch.zeros(line.bins * num_classes, dtype=torch.int64, device=self._home) for line in request.lines
+        ]
         self._pairs = torch.zeros((3, num_classes), dtype=torch.int64, device=device)
         self._votes = torch.empty(request.n, dtype=torch.int64, device=device) if request.keep_votes else None
 
@@ -135,7 +156,7 @@ class Accumulator:
         self._count(votes)
         if self._votes is not None:
             self._votes[first : first + len(votes)] = votes
-        done = 0 if self.request.moments else len(votes)
+        done = 0 if self.request.moments or self.request.lines else len(votes)
         while done < len(votes):
             start = first + done
             end = min(start - start % self._block + self._block, first + len(votes))
@@ -165,7 +186,12 @@ class Accumulator:
     def _sum(self, half: int, votes: Tensor, noise: Tensor) -> None:
         """Add weight x noise of a few draws; what the addition rounds away is kept, exactly, and added up as well."""
         flat = noise.reshape(len(votes), -1).to(self._home).double()  # moved first: the device may have no float64
-        old, new = self._sums[half], self._weights[:, votes.to(self._home)] @ flat
+        votes = votes.to(self._home)
+        for table, line in zip(self._tables, self.request.lines, strict=True):
+            table += torch.bincount(line.places(flat) * len(self._counts) + votes, minlength=len(table))
+        if not self.request.moments:
+            return
+        old, new = self._sums[half], self._weights[:, votes] @ flat
         total = old + new
         taken = total - old
         self._lost[half] += (old - (total - taken)) + (new - taken)
@@ -199,8 +225,12 @@ class Accumulator:
         if int(counts.sum()) != self.request.n:
             raise AssertionError(f"counted {int(counts.sum())} votes of {self.request.n} draws")
         sums = (self._sums + self._lost).cpu().numpy() if self.request.moments else None
+        tables = tuple(table.cpu().numpy().reshape(-1, len(counts)) for table in self._tables)
+        if any(not np.array_equal(table.sum(axis=0), counts) for table in tables):
+            raise AssertionError("the bins of a line do not hold the votes that were counted")
         both, one, seen = self._pairs.cpu().numpy()
         pairs = np.stack([both, one, seen - both - one], axis=1) if self.request.antithetic else None
         votes = None if self._votes is None else self._votes.cpu().numpy()
         halves = (self._split, self.request.n - self._split)
-        return Tally(counts, self.request.n, halves, sums, pairs, votes, self.request.moments)
+        request = self.request
+        return Tally(counts, request.n, halves, sums, pairs, votes, request.moments, request.lines, tables)

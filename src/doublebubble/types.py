@@ -1,7 +1,7 @@
 """The small vocabulary shared by all layers: arrays, guarantees, the abstention mark."""
 
 from enum import Enum
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,14 @@ Method = str
 """The name of a method; `registry` knows which there are."""
 Protocol = Literal["sound", "paper"]
 GradientKind = Literal["full", "approximate"]
+NoiseName = Literal["gaussian", "gaussian64", "lattice"]
+NOISES: tuple[NoiseName, ...] = get_args(NoiseName)
+ASSUMED: Final[dict[NoiseName, str]] = {
+    "gaussian": "the model does not react to how float32 rounds the noise and the sums: one can be built that does",
+    "gaussian64": "the model does not react to one last bit in ten million values: nearly no rounding, but no proof",
+    "lattice": "the generator's words are random, and the adversary's inputs lie on the grid",
+}
+"""What a certificate rests on besides its draws, by the noise; that the model is a function of one row always is."""
 
 
 class Guarantee(Enum):

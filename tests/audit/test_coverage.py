@@ -9,6 +9,8 @@ import torch
 from doublebubble import CertifyConfig
 from doublebubble.audit.coverage import Case, at, count_misses, count_wrong_predictions, misses_allowed, repetitions
 from doublebubble.audit.oracles import HalfSpace
+from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.types import ABSTAIN
 from tests.runs.samples import certificate
 
 CASE = Case("half-space", HalfSpace([1.0, 0.0], -0.2), at([0.5, 0.4]), 0.5)
@@ -51,3 +53,12 @@ def test_wrong_predictions_are_counted() -> None:
     assert count_wrong_predictions(replace(CASE, x=at([2.0, 0.0])), 20, 50, 0.05) == 0
     tied = replace(CASE, x=torch.tensor([0.2, 0.0], dtype=torch.float64), oracle=HalfSpace([1.0, 0.0], -0.2))
     assert count_wrong_predictions(tied, 60, 40, 0.9) > 0, "at a tie every class that is named is wrong"
+
+
+def test_every_prediction_at_a_tie_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever class is named: neither is alone the likeliest."""
+    tied = replace(CASE, oracle=HalfSpace([1.0, 0.0], -0.5))
+    assert tied.truth[1] == 0
+    for named, wrong in ((0, 7), (1, 7), (ABSTAIN, 0)):
+        monkeypatch.setattr(SmoothedClassifier, "predict", lambda *given, named=named, **more: named)
+        assert count_wrong_predictions(tied, 7, 50, 0.05) == wrong

@@ -12,7 +12,16 @@ from scipy.integrate import quad
 from scipy.special import ndtr as Phi
 from scipy.stats import binomtest, norm
 
-from doublebubble.audit.oracles import BallClassifier, HalfSpace, Intervals1D, LinearClassifier, Oracle, Slab
+from doublebubble.audit.oracles import (
+    BallClassifier,
+    HalfSpace,
+    Intervals1D,
+    LinearClassifier,
+    Oracle,
+    PlanarTable,
+    Slab,
+    Slabs,
+)
 from doublebubble.audit.oracles.base import distance_to_hyperplane
 from doublebubble.errors import InputError, SettingError
 from doublebubble.types import Floats
@@ -29,6 +38,8 @@ ORACLES: list[tuple[str, Oracle, list[float]]] = [
     ("ball", BallClassifier([0.4, 0.5, 0.6, 0.2], 1.2), [0.5, 0.1, 0.9, 0.3]),
     ("ball from outside", BallClassifier([0.4, 0.5], 0.9), [1.3, 0.9]),
     ("intervals", Intervals1D([(-1.0, -0.2), (0.1, 0.9), (1.4, 2.0)]), [0.3]),
+    ("slabs", Slabs([0.6, -1.1, 0.2], [(-0.8, -0.1), (0.3, 1.0)]), [0.4, -0.1, 0.3]),
+    ("planar", PlanarTable([-0.3, 0.4], [0.0, 0.7], [[0, 1, 1], [2, 0, 1], [2, 2, 0]], 3), [0.1, 0.2, 0.5]),
     ("half-lines", Intervals1D([(-np.inf, -0.4), (0.5, np.inf)]), [0.4]),
 ]
 each = pytest.mark.parametrize(("oracle", "x"), [case[1:] for case in ORACLES], ids=[case[0] for case in ORACLES])
@@ -256,3 +267,39 @@ def test_refusals() -> None:
         HalfSpace([1.0], 0.0, scale=0.0)
     with pytest.raises(InputError, match="no finite radius"):
         oracle.cohen_radius([100.0, 100.0], 0.5)
+
+
+def test_planar_distance_by_a_grid_of_the_box() -> None:
+    rng = np.random.default_rng(8)
+    side = np.linspace(0.0, 1.0, 401)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    for classes in (2, 3, 5):
+        table = np.concatenate([np.arange(classes), rng.integers(classes, size=16 - classes)])
+        oracle = PlanarTable([0.25, 0.5, 0.75], [0.25, 0.5, 0.75], rng.permutation(table).reshape(4, 4))
+        for x in ([0.4, 0.6], [0.0, 0.3], [1.0, 1.0]):
+            p = oracle._at(grid, 0.2)
+            top = oracle.predicted(x, 0.2)
+            lost = np.delete(p, top, axis=1).max(axis=1) >= p[:, top]
+            nearest = np.linalg.norm(grid[lost] - x, axis=1).min() if lost.any() else np.inf
+            found = oracle.robust_distance(x, 0.2, 0.0, 1.0)
+            assert found <= nearest + 1e-9
+            assert found >= nearest - 0.006 or not np.isfinite(nearest)
+
+
+def test_a_planar_half_space_has_the_distance_of_its_line() -> None:
+    oracle = PlanarTable([0.3], [0.0], [[0, 0], [1, 1]], 4)
+    assert oracle.robust_distance([0.1, 5.0, 0.0, 0.0], 0.5) == pytest.approx(0.2, rel=1e-9)
+    assert oracle.robust_distance([0.1, 0.15, 0.0, 0.0], 0.5, 0.0, 0.2) == np.inf
+    with pytest.raises(SettingError, match="each class"):
+        PlanarTable([0.3], [0.0], [[0, 0], [2, 2]])
+    with pytest.raises(SettingError, match="each cell"):
+        PlanarTable([0.3], [0.0], [[0, 1]])
+
+
+def test_slabs_are_intervals_along_their_normal() -> None:
+    w = np.arange(1.0, 785.0)
+    slabs, line = Slabs(w, [(-1.0, 0.0), (0.4, 1.5)]), Intervals1D([(-1.0, 0.0), (0.4, 1.5)])
+    x = 0.9 * w / np.linalg.norm(w)
+    assert slabs.probabilities(x, 0.3) == pytest.approx(line.probabilities([0.9], 0.3))
+    assert slabs.robust_distance(x, 0.3) == pytest.approx(line.robust_distance([0.9], 0.3), rel=1e-9)
+    assert slabs.robust_distance(x, 0.3, x, x + 1) >= slabs.robust_distance(x, 0.3)

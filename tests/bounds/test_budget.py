@@ -42,6 +42,16 @@ def test_equal_parts_always_fit_and_waste_nothing(alpha: float, count: int, firs
     assert count * parts[0] >= left * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_what_was_handed_out_in_equal_parts_is_gone(count: int) -> None:
+    budget = AlphaBudget(0.3)
+    parts = budget.take_equal(["part"] * count)
+    assert sum(map(Fraction, parts)) <= Fraction(0.3)
+    assert budget.remaining <= 0.3 - sum(parts) + 1e-15
+    with pytest.raises(BudgetError):
+        budget.take(parts[0] / 2, "more")
+
+
 def test_a_float_sum_that_rounds_to_alpha_is_not_enough() -> None:
     """Three times the float 0.1 exceeds the float 0.3: the last part is refused."""
     budget = AlphaBudget(0.3)

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
 
-from doublebubble.bounds import GradientTest, HalfMoments, VoteBounds, design_test, lead_gradient_bound, vote_weights
+from doublebubble.bounds import (
+    GradientTest,
+    HalfMoments,
+    VoteBounds,
+    design_test,
+    gradient,
+    lead_gradient_bound,
+    vote_weights,
+)
 from doublebubble.bounds.cumulant import cumulant
 from doublebubble.bounds.gradient import expected_square, largest_lead_gradient
 from doublebubble.errors import SettingError
@@ -172,6 +180,30 @@ def test_more_of_anything_bad_raises_the_bound() -> None:
     assert lead_gradient_bound(seen, test, 1e-3, VoteBounds(0.4, 0.3)) >= base
     assert lead_gradient_bound(seen._replace(dot=-5.0), test, 1e-3, votes) < 0.01
     assert lead_gradient_bound(seen._replace(dot=5.0), test, 1e-3, votes) == largest_lead_gradient(votes)
+
+
+def test_in_a_box_the_descent_starts_above_every_vector() -> None:
+    """Half means that say nothing leave the largest gradient there is, and a vector added makes it longer."""
+    votes = VoteBounds(0.3, 0.2)
+    test = design_test(20_000, 784, 1e-3, votes, 0.4)
+    said = HalfMoments(5.0, 2.3, 2.3)
+    for shift in (0.1, 0.4):
+        bound = lead_gradient_bound(said, test, 1e-3, votes, shift=shift)
+        assert bound == pytest.approx(largest_lead_gradient(votes) + shift, rel=1e-12)
+
+
+@pytest.mark.parametrize("shift", [None, 0.2])
+def test_what_sums_may_lose_is_added(monkeypatch: pytest.MonkeyPatch, shift: float | None) -> None:
+    """The bound is that of half means which each are off by the error that is allowed for, the worse way."""
+    votes, seen, error = VoteBounds(0.3, 0.2), HalfMoments(0.16, 0.45, 0.5), 1e-3
+    test = design_test(20_000, 784, 1e-3, votes, 0.4)
+    exact = lead_gradient_bound(seen, test, 1e-3, votes, shift)
+    monkeypatch.setattr(gradient, "SUM_ERROR", error)
+    found = lead_gradient_bound(seen, test, 1e-3, votes, shift)
+    worse = HalfMoments(seen.dot + error * (seen.norm1 + seen.norm2 + error), seen.norm1 + error, seen.norm2 + error)
+    monkeypatch.setattr(gradient, "SUM_ERROR", 0.0)
+    assert found == pytest.approx(lead_gradient_bound(worse, test, 1e-3, votes, shift), rel=1e-6)
+    assert found > exact * (1 + 1e-4)
 
 
 def test_bounds_on_votes_can_only_loosen() -> None:

@@ -107,6 +107,7 @@ def test_a_change_keeps_wealth_and_claims() -> None:
     assert np.allclose(same.earned, ladder.log_wealth([[12, 1]]), atol=1e-9)
     assert np.all(np.asarray(same.earned) <= ladder.log_wealth([[12, 1]]))
     assert (same.draws, same.reached, same.refused) == (13, progress.reached, progress.refused)
+    assert same.counts == ((0, 0),), "draws that the old bets were paid for are not counted for the new ones"
     after = step(ladder, same, [[5, 0]])
     expected = ladder.log_wealth([[12, 1]]) + ladder.log_wealth([[5, 0]])
     assert np.array_equal(np.asarray(after.reached), expected >= math.log(20))

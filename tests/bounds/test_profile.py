@@ -1,6 +1,7 @@
 """Functionals of a profile from tables of votes: coverage, what the control variate gains, and (F2) off the line."""
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +14,33 @@ from doublebubble.bounds import (
     VoteBounds,
     clopper_pearson,
     lead_gradient_bound,
+    mean_upper_bound,
     vote_weights,
 )
-from doublebubble.bounds.profile import FunctionalTest, design_functional_test, functional_lower_bound, unit_prices
-from doublebubble.errors import InputError, SettingError
-from doublebubble.geometry.profile import Guess, Prices, bin_masses, checked_guess, default_edges
+from doublebubble.bounds.profile import (
+    FunctionalTest,
+    ProfileCounts,
+    ProfileTest,
+    SectorTest,
+    design_functional_test,
+    functional_lower_bound,
+    profile_bound,
+    rounded_test,
+    unit_prices,
+)
+from doublebubble.errors import BudgetError, InputError, SettingError
+from doublebubble.geometry import cohen_radius
+from doublebubble.geometry.profile import (
+    Guess,
+    Prices,
+    Sector,
+    bin_masses,
+    checked_guess,
+    covered_radius,
+    default_edges,
+    design_sectors,
+    sector_ends,
+)
 from doublebubble.types import Counts, Floats
 
 EDGES = default_edges(12)
@@ -60,6 +83,19 @@ def test_many_draws_give_the_truth_for_every_control_variate() -> None:
     for c in (np.zeros(12), np.linspace(-1, 2, 12), PRICES.k_a):
         test = FunctionalTest(PRICES, c, 1e-5)
         assert functional_lower_bound(test, table, 0.01) == pytest.approx(truth(PRICES, GUESS), abs=2e-4)
+
+
+def test_the_known_part_uses_exact_masses() -> None:
+    """Draws that happen to lie in a few bins do not change what is known of the bins."""
+    table = np.zeros((12, 3), np.int64)
+    table[2, 0], table[9, 1], table[6, 2] = 300, 40, 60
+    c = np.linspace(-0.5, 1.0, 12)
+    test = FunctionalTest(PRICES, c, 0.05)
+    values = np.stack([-c, PRICES.k_a + PRICES.k_b - c, PRICES.k_a - c], axis=1)
+    low, high = float(values.min()), float(values.max())
+    upper = mean_upper_bound(values.ravel(), table.ravel(), 0.05, 0.01, low, high)
+    expected = float(MASSES @ (PRICES.k_a + PRICES.k_b - c)) - upper
+    assert functional_lower_bound(test, table, 0.01) == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_control_variate_narrows() -> None:
@@ -124,3 +160,102 @@ def test_gradient_off_the_line(shift: float) -> None:
         moments = HalfMoments(float(g[0] @ g[1]), sqrt(float(g[0] @ g[0])), sqrt(float(g[1] @ g[1])))
         misses += lead_gradient_bound(moments, test, alpha, bounds, shift or None) < target - 5e-3
     assert binomtest(misses, times, alpha, "greater").pvalue > 1e-4
+
+
+# From tables and half moments to a radius
+
+N, ALPHA = 20_000, 0.001
+SOFT_A = ndtr(0.8 - 0.8 * MIDDLES)
+SOFT = checked_guess(EDGES, SOFT_A, 0.7 * (1 - SOFT_A), 0.12)
+GRADIENT = GradientTest(N // 2, N // 2, 0.5, 600.0)
+
+
+def half_moments(gamma: float, norm: float) -> HalfMoments:
+    return HalfMoments(gamma * gamma, norm, norm)
+
+
+def profile_test(**changes: Any) -> ProfileTest:
+    sectors = tuple(
+        SectorTest(low, high, design_functional_test(prices, SOFT, N, ALPHA))
+        for low, high, prices in design_sectors(SOFT, 0.85, sector_ends(12))
+    )
+    return ProfileTest(1, GRADIENT, sectors, 3.0, 0.2, 0.6)._replace(**changes)
+
+
+def shown(**changes: Any) -> ProfileCounts:
+    table = np.rint(chances(SOFT) * N).astype(np.int64)
+    return ProfileCounts(table.sum(axis=0), table, half_moments(0.02, 0.06), 1e-6)._replace(**changes)
+
+
+def test_a_profile_is_what_its_parts_say() -> None:
+    test, seen = profile_test(), shown()
+    bound = profile_bound(seen, 0, test, ALPHA, 0.5)
+    slope, bins, functional, low, high = bound.alphas
+    assert (slope, bins, functional) == (0.2 * ALPHA, 1e-6, 0.6 * ALPHA)
+    assert low == high
+    assert sum(bound.alphas) <= ALPHA
+    n = int(seen.votes.sum())
+    p_a = clopper_pearson(int(seen.votes[0]), n, low, "lower")
+    p_b = clopper_pearson(int(seen.votes[1]), n, high, "upper")
+    gamma = lead_gradient_bound(seen.moments, GRADIENT, slope, VoteBounds(1 - p_a, p_b))
+    assert bound.numbers["gamma"] == pytest.approx(gamma, rel=1e-9)
+    sectors = [
+        Sector(
+            s.low,
+            s.high,
+            s.test.prices,
+            functional_lower_bound(s.test, seen.table, functional) - 1 - s.test.prices.mu * gamma,
+        )
+        for s in test.sectors
+    ]
+    r0 = cohen_radius(p_a, p_b, 1.0)
+    assert bound.radius == pytest.approx(0.5 * covered_radius(sectors, r0, 3.0), rel=1e-9)
+    assert bound.radius > 1.03 * 0.5 * r0
+    assert bound.rivals == (1,)
+
+
+def test_a_shift_lengthens_what_the_slope_starts_from() -> None:
+    plain, shifted = (profile_bound(shown(shift=shift), 0, profile_test(), ALPHA, 0.5) for shift in (None, 0.3))
+    assert "shift" not in plain.numbers
+    assert shifted.numbers["shift"] == 0.3
+    assert shifted.numbers["gamma"] != plain.numbers["gamma"]
+
+
+def test_more_slope_off_the_line_or_worse_votes_never_gain() -> None:
+    best = profile_bound(shown(), 0, profile_test(), ALPHA, 0.5).radius
+    assert profile_bound(shown(moments=half_moments(0.2, 0.3)), 0, profile_test(), ALPHA, 0.5).radius < best
+    table = shown().table.copy()
+    table[5:7, 1] += table[5:7, 0] // 20
+    table[5:7, 0] -= table[5:7, 0] // 20
+    assert profile_bound(shown(table=table, votes=table.sum(axis=0)), 0, profile_test(), ALPHA, 0.5).radius < best
+
+
+def test_votes_alone_remain_where_sectors_prove_nothing() -> None:
+    hopeless = tuple(
+        s._replace(test=s.test._replace(prices=s.test.prices._replace(mu=50.0))) for s in profile_test().sectors
+    )
+    bound = profile_bound(shown(), 0, profile_test(sectors=hopeless), ALPHA, 0.5)
+    assert bound.radius == pytest.approx(
+        0.5 * cohen_radius(bound.numbers["lower_a"], bound.numbers["q"], 1.0), rel=1e-9
+    )
+    tied = np.zeros((12, 3), np.int64)
+    tied[:, :2] = 10
+    assert profile_bound(shown(table=tied, votes=tied.sum(axis=0)), 0, profile_test(), ALPHA, 0.5).radius < 0
+
+
+def test_no_more_than_alpha_is_handed_out() -> None:
+    for test, seen in (
+        (profile_test(gradient_share=0.5, functional_share=0.5), shown()),
+        (profile_test(), shown(misplaced=0.3 * ALPHA)),
+    ):
+        with pytest.raises(BudgetError):
+            profile_bound(seen, 0, test, ALPHA, 0.5)
+
+
+def test_shorter_numbers_keep_the_stake_possible() -> None:
+    test = design_functional_test(PRICES, GUESS, 50, 0.001)
+    short = rounded_test(test, 2)
+    assert short.prices.k_a.tolist() == np.round(PRICES.k_a, 2).tolist()
+    assert functional_lower_bound(short, shown().table, 0.01) == pytest.approx(
+        functional_lower_bound(test, shown().table, 0.01), abs=0.02
+    )

@@ -10,10 +10,11 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binomtest, multinomial
 
 from doublebubble.bounds import Joint, VotesRule, choose_rule, clopper_pearson, others, votes_bound
+from doublebubble.bounds.stakes import mean_upper_bound
 from doublebubble.bounds.votes import design_joint
 from doublebubble.errors import InputError, SettingError
 from doublebubble.geometry import cohen_radius
-from doublebubble.geometry.joint import best_prices
+from doublebubble.geometry.joint import best_prices, joint_radius
 from doublebubble.search.forecast import expected_counts
 from doublebubble.types import Counts, Floats
 
@@ -160,6 +161,19 @@ def test_the_chosen_rule_is_nearly_the_best(num_classes: int, kind: str) -> None
     assert np.mean(got) > (binary if kind == "sure" else max(binary, multiclass)) - 0.06
     if kind in ("flat", "tail") and num_classes > 3:
         assert np.mean(got) > binary + 0.3  # what the rivals by name are for
+
+
+def test_a_joint_bound_is_that_of_its_own_stake() -> None:
+    """(R2) at the stake of the rule and at no other: a stake chosen by the draws would prove too much."""
+    votes, level, sigma = np.array([600, 200, 120, 80]), 0.001, 0.5
+    for stake in (0.05, 0.2, 0.3):
+        joint = Joint(1, *best_prices(0.6, 0.2), stake)
+        high = joint.k_a + joint.k_b
+        loss = mean_upper_bound([0.0, high, joint.k_a], [600, 200, 200], stake, level, 0.0, high)
+        expected = joint_radius(high - loss, joint.k_a, joint.k_b, sigma)
+        bound = votes_bound(votes, VotesRule(0, False, (joint,)), level, sigma)[0]
+        assert bound.numbers["stake"] == stake
+        assert bound.radius == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("counts", [[500, 0], [260, 240], [1, 0]])

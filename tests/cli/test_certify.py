@@ -285,3 +285,22 @@ def test_a_warning_while_inputs_are_certified_is_one_sentence(
     monkeypatch.setattr("doublebubble.facade.loop.execute", slow_to_start)
     code, _, err = call(capsys, *options(tmp_path / "run", "--quiet"))
     assert (code, err) == (0, "warning: ray: 1 of 2 workers have not started\n")
+
+
+def test_exact_noise_is_asked_for_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, err = call(capsys, *options(tmp_path / "run", "--noise", "lattice", "--grid", "16"))
+    assert (code, err) == (0, "")
+    assert "lattice of step 1/16" in out
+    spec = read_run(tmp_path / "run").spec
+    assert isinstance(spec, RunSpec)
+    assert (spec.noise, spec.grid) == ("lattice", 16)
+    for more, words in (
+        (("--noise", "lattice"), "input 0: expected values on the grid of step 1/255"),
+        (("--noise", "uniform"), "noise: expected one of gaussian, gaussian64, lattice, got 'uniform'"),
+        (("--grid", "16"), "grid: expected none, since noise gaussian has no grid"),
+        (("--noise", "lattice", "--protocol", "paper", "--grid", "16"), "protocol paper searches between"),
+    ):
+        code, _, err = call(capsys, *options(tmp_path / "other", *more))
+        assert code != 0
+        assert words in err
+        assert not (tmp_path / "other").exists()

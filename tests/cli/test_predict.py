@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from torch import Tensor
 
 from doublebubble.data import load_dataset
+from doublebubble.smoothing import SmoothedClassifier
 from tests.cli.calling import call
 
 MODEL = "tests.engines.centroids:make"
@@ -35,3 +37,37 @@ def test_predict_names_classes_or_abstains(capsys: pytest.CaptureFixture[str], t
     code, _, err = call(capsys, "predict", "--model", MODEL, "--sigma", "0.25", paths[0])
     assert code == 2
     assert "does not say what shape and classes it has" in err
+
+
+def test_predict_under_exact_noise(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """8-bit images lie on the grid of step 1/255; not all of them lie on a coarser one."""
+    data, path = load_dataset("digits", "test"), tmp_path / "0.png"
+    Image.fromarray((data.inputs()[0, 0] * 255).round().byte().numpy()).save(path)
+    settings = ["predict", "--model", MODEL, "--dataset", "digits", "--sigma", "0.25", "--n", "400", str(path)]
+    code, out, err = call(capsys, *settings, "--noise", "lattice")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"{path}: {data.labels[0]} (class {data.labels[0]})"]
+    code, _, err = call(capsys, *settings, "--noise", "lattice", "--grid", "16")
+    assert code == 1
+    assert "input 0: expected values on the grid of step 1/16" in err
+
+
+def test_the_level_asked_for_is_the_level_used(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def predict(self: SmoothedClassifier, x: Tensor, n: int, alpha: float, *, seed: int, index: int) -> int:
+        asked.append((n, alpha, seed, index))
+        return 3
+
+    monkeypatch.setattr(SmoothedClassifier, "predict", predict)
+    Image.fromarray(np.zeros((8, 8), np.uint8)).save(tmp_path / "a.png")
+    settings = ["--model", MODEL, "--dataset", "digits", "--sigma", "0.25", "--n", "70", "--seed", "5"]
+    for alpha in (1e-7, 0.2):
+        path = str(tmp_path / "a.png")
+        code, out, _ = call(capsys, "predict", *settings, "--alpha", str(alpha), "--json", path, path)
+        assert code == 0
+        assert [json.loads(line)["alpha"] for line in out.splitlines()] == [alpha, alpha]
+        assert asked == [(70, alpha, 5, 0), (70, alpha, 5, 1)]
+        asked.clear()

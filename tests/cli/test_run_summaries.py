@@ -4,10 +4,9 @@ import io
 import json
 from pathlib import Path
 
-from rich.console import Console
-
 from doublebubble.cli.run_summaries import runs_json, show_runs
 from doublebubble.runs.store import RunStore, StoredRun, read_run
+from doublebubble.terminal import Terminal
 from doublebubble.types import ABSTAIN
 from tests.report.page.samples import stored_paper
 from tests.runs.samples import certificate, spec
@@ -40,7 +39,8 @@ def test_programs_get_the_numbers_of_the_records(tmp_path: Path) -> None:
 
 def test_people_get_the_same_with_marks(tmp_path: Path) -> None:
     screen = io.StringIO()
-    console = Console(file=screen, width=160, soft_wrap=True)
+    console = Terminal()
+    console.file = screen
     show_runs(console, [made(tmp_path / "a")])
     assert "not guaranteed" not in screen.getvalue()
     show_runs(console, [stored_paper(tmp_path / "b"), stored_paper(tmp_path / "c")])

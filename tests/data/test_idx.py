@@ -84,3 +84,22 @@ def test_what_does_not_fit_together_is_refused(
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"train-images-idx3-ubyte: expected this file"):
         read_idx_pair(tmp_path, "train", (4, 3), 3)
+
+
+def test_a_gzip_that_would_unpack_out_of_all_proportion_is_refused(tmp_path: Path) -> None:
+    header = struct.pack(">BBBB3I", 0, 0, 8, 3, 100_000, 60, 60)
+    with gzip.open(tmp_path / "images.gz", "wb", compresslevel=1) as file:
+        file.write(header)
+        for _ in range(36):
+            file.write(bytes(10_000_000))
+    assert (tmp_path / "images.gz").stat().st_size < 2_000_000
+    with pytest.raises(DataError, match=r"images.gz: cannot be read \(its \d+ bytes would unpack to more than"):
+        read_idx(tmp_path / "images.gz", 3)
+
+
+def test_a_shape_whose_product_overflows_is_refused(tmp_path: Path) -> None:
+    """2^32 - 1 to the third, and a product that is 0 modulo 2^64, are larger than any file."""
+    for shape in ((2**32 - 1,) * 3, (2**31, 2**31, 4)):
+        (tmp_path / "images").write_bytes(struct.pack(">BBBB3I", 0, 0, 8, 3, *shape))
+        with pytest.raises(DataError, match=r"images: expected .* bytes for shape"):
+            read_idx(tmp_path / "images", 3)

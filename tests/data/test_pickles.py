@@ -66,3 +66,33 @@ def test_arrays_of_anything_else_are_refused(
         byte_array(read_pickled_dict(path)["data"], path)
     with pytest.raises(DataError, match="expected an array of bytes, got int"):
         byte_array(3, path)
+
+
+def test_numbers_that_would_take_all_memory_are_refused(tmp_path: Path) -> None:
+    """The unpickler makes room for everything up to the number under which a value is remembered."""
+    for put in (b"r\xff\xff\xff\x7f", b"p2000000000\n"):
+        (tmp_path / "p").write_bytes(b"\x80\x02}" + put + b".")
+        with pytest.raises(DataError, match="p: not a batch of images: it remembers a value as number"):
+            read_pickled_dict(tmp_path / "p")
+
+
+def test_a_pickle_cannot_change_what_stands_in(tmp_path: Path) -> None:
+    """BUILD would set attributes of a function, and they would stay."""
+    for name in (b"c_codecs\nencode\n", b"cnumpy.core.multiarray\n_reconstruct\n"):
+        (tmp_path / "p").write_bytes(b"\x80\x02" + name + b"}X\x04\x00\x00\x00evilK\x01sb0}.")
+        with pytest.raises(DataError, match="not a batch of images"):
+            read_pickled_dict(tmp_path / "p")
+    (tmp_path / "p").write_bytes(b"\x80\x02cnumpy\nndarray\n}X\x05\x00\x00\x00shapeK\x01sb0}.")
+    with pytest.raises(DataError, match="not a batch of images"):
+        read_pickled_dict(tmp_path / "p")
+    path = write(tmp_path / "p", {"data": ARRAY})
+    assert np.array_equal(byte_array(read_pickled_dict(path)["data"], path), ARRAY)
+
+
+def test_a_shape_that_overflows_is_no_array(tmp_path: Path) -> None:
+    whole = pickle.dumps({"data": np.zeros((0, 6), np.uint8)}, 3)
+    before, after = b"K\x00K\x06\x86", b"\x8a\x05\x00\x00\x00\x00\x01\x8a\x05\x00\x00\x00\x00\x01\x86"
+    assert whole.count(before) == 1  # (0, 6) becomes (2^32, 2^32), whose product is 0 modulo 2^64
+    (tmp_path / "p").write_bytes(whole.replace(before, after))
+    with pytest.raises(DataError, match="does not hold 0 bytes"):
+        byte_array(read_pickled_dict(tmp_path / "p")["data"], tmp_path / "p")

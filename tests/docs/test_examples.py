@@ -105,6 +105,7 @@ def test_the_examples_of_the_help(here: Path) -> None:
     for name in ("certify", "predict", "runs", "export", "report"):
         call(example(name))
     call(f"{example('picture')} --resolution 9 --draws 32")
+    call(f"{example('audit')} --n 2000 --steps 2 --restarts 1")
     (here / "run.tsv").rename(here / "theirs.tsv")
     call(example("import"))
     for number in range(2):

@@ -42,10 +42,18 @@ def outcomes_by_index(path: Path, job: Job, engine: Engine) -> dict[int, dict[st
 
 
 @pytest.mark.parametrize(
-    "config", [CertifyConfig(n=300, n0=50), CertifyConfig(radii=(0.25, 0.5), max_draws=2000)], ids=["fixed", "radii"]
+    ("config", "noise"),
+    [
+        (CertifyConfig(n=300, n0=50), {}),
+        (CertifyConfig(n=300, n0=50), {"noise": "lattice", "grid": 16}),
+        (CertifyConfig(radii=(0.25, 0.5), max_draws=2000), {}),
+    ],
+    ids=["fixed", "lattice", "radii"],
 )
-def test_two_workers_write_the_records_of_one_process(tmp_path: Path, config: CertifyConfig) -> None:
-    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16)
+def test_two_workers_write_the_records_of_one_process(
+    tmp_path: Path, config: CertifyConfig, noise: dict[str, Any]
+) -> None:
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16, **noise)
     local = outcomes_by_index(tmp_path / "local", job, Place().build(job))
     cluster = outcomes_by_index(tmp_path / "ray", job, RayEngine(job.recipe, job.spec.device, workers=2))
     assert len(local) == 18

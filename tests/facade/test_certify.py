@@ -219,3 +219,52 @@ def test_classes_are_inferred_and_labels_checked() -> None:
         db.certify("resnet", X[:3], **SETTINGS)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="data: expected at least one input, got none"):
         db.certify(make(), X[:0], **SETTINGS)
+
+
+# Noise
+
+
+def test_exact_noise_is_asked_for_by_name_and_stored(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"n": 300, "n0": 50, "quiet": True, "noise": "lattice", "grid": 16}
+    run = db.certify(make(), "digits", 0.5, indices="0:4", out=tmp_path / "run", **settings)
+    assert isinstance(run.spec, RunSpec)
+    assert (run.spec.noise, run.spec.grid) == ("lattice", 16)
+    smoothed = db.SmoothedClassifier(make(), 0.5, 10, noise="lattice", grid=16)
+    certifier = db.Certifier(smoothed, db.CertifyConfig(n=300, n0=50))
+    for made in db.open_run(tmp_path / "run").certificates:
+        assert str(made.noise) == "lattice of step 1/16, range -64 to 80"
+        assert made.noise.loss > 0
+        alone = certifier.certify(X[made.index], index=made.index)
+        assert [ball.counts.tolist() for ball in alone.balls] == [ball.counts.tolist() for ball in made.balls]
+        assert alone.noise == made.noise
+    assert all(verdict.confirmed for verdict in run.reverify())
+
+
+def test_a_run_resumes_under_its_own_noise_alone(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"n": 200, "n0": 50, "quiet": True}
+    whole = db.certify(make(), "digits", 0.5, indices="0:4", noise="lattice", grid=16, **settings)
+    first: dict[str, Any] = {"out": tmp_path / "run", "noise": "lattice", "grid": 16}
+    db.certify(make(), "digits", 0.5, indices="0:2", **first, **settings)
+    resumed = db.certify(make(), "digits", 0.5, indices="0:4", **first, **settings)
+    assert [one.without_time() for one in resumed.records] == [one.without_time() for one in whole.records]
+    others: list[tuple[dict[str, Any], str]] = [
+        ({"noise": "gaussian"}, "noise: 'lattice' -> 'gaussian'"),
+        ({"noise": "lattice", "grid": 32}, "grid: 16 -> 32"),
+    ]
+    for other, words in others:
+        with pytest.raises(RunError, match=words):
+            db.certify(make(), "digits", 0.5, indices="0:4", out=tmp_path / "run", **other, **settings)
+
+
+def test_data_off_the_grid_are_refused_before_the_run_begins(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="input 0: expected values on the grid of step 1/255"):
+        db.certify(make(), "digits", 0.5, indices="0:4", out=tmp_path / "run", noise="lattice", quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_input_off_the_grid_fails_alone() -> None:
+    x = X[:3].clone()
+    x[1, 0, 4, 4] += 0.01
+    run = db.certify(make(), x, 0.5, n=100, n0=20, noise="lattice", grid=16, quiet=True)
+    assert [record.status == "failed" for record in run.records] == [False, True, False]
+    assert "input 1: expected values on the grid of step 1/16" in (run.records[1].error or "")

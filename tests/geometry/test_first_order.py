@@ -5,7 +5,7 @@ from math import inf, nextafter, sqrt
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.special import ndtri
@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from doublebubble.errors import SettingError
 from doublebubble.geometry import Rival, cohen_radius, first_order_lower, first_order_radius
-from doublebubble.geometry.first_order import interval, profile
+from doublebubble.geometry.first_order import _lead, _side, interval, profile
 from doublebubble.types import Floats
 
 GRID = np.linspace(-7, 7, 701)
@@ -172,6 +172,44 @@ def test_never_above_the_exact_radius_with_two_classes(p_a: float, q: float, sha
         low, high = max(low, -high), min(high, gamma + profile(q))
         splits = low + (high - low) * np.linspace(0.02, 0.98, 25)
         assert mp.mpf(radius) <= min(crossing(float(split)) for split in splits)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    p=st.floats(0.3, 0.999),
+    ratio=st.floats(0.05, 1.0),
+    parts=st.tuples(st.floats(0.05, 0.95), st.floats(0.05, 0.95)),
+    share=st.floats(0, 1),
+    t=st.floats(0.05, 2.5),
+)
+@example(p=0.7, ratio=0.5, parts=(0.9, 0.1), share=0.3, t=1.0)
+@example(p=0.7, ratio=0.5, parts=(0.1, 0.9), share=0.3, t=1.0)
+def test_the_lead_is_theorem_j_for_any_two_intervals(
+    p: float, ratio: float, parts: tuple[float, float], share: float, t: float
+) -> None:
+    """(F4) in fifty digits, with intervals that no solver chose: the lines need not have one slope."""
+    q = ratio * (1 - p)
+    sides = [_side(tail, *interval(tail, part * profile(tail))) for tail, part in zip((1 - p, q), parts, strict=True)]
+    gamma = share * top(p, q)
+    found = _lead(t, sides[0], sides[1], gamma)
+    with mp.workdps(50):
+        value, slopes, caps = mp.mpf(-1), [], []
+        for side, mass in zip(sides, (1 - mp.mpf(1 - p), 1 - mp.mpf(q)), strict=True):
+            c, L = mp.mpf(side.c), mp.mpf(side.L)
+            ends = [mp.exp(t * z - mp.mpf(t) ** 2 / 2) for z in (-L, c)]
+            slope = (ends[1] - ends[0]) / (c + L)
+            intercept = ends[1] - slope * c
+            assert intercept >= 0
+            value += mp.ncdf(c - t) - mp.ncdf(-L - t) + intercept * (mass - mp.ncdf(c) + mp.ncdf(-L))
+            value += slope * (mp.npdf(c) - mp.npdf(L))
+            slopes.append(slope)
+            tail = 1 - mass
+            half = mp.npdf(mp.sqrt(2) * mp.erfinv(1 - 2 * tail))
+            caps.append(half if tail <= 0.5 else mp.npdf(0))
+        mu = min(slopes)
+        value -= mu * mp.mpf(gamma) + sum((s - mu) * m for s, m in zip(slopes, caps, strict=True))
+        assert mp.mpf(found) <= value
+        assert found == pytest.approx(float(value), abs=1e-9)
 
 
 def test_the_smallest_rival_radius_counts() -> None:

@@ -4,11 +4,11 @@ import numpy as np
 import torch
 
 import doublebubble as db
-from doublebubble.bounds import VotesRule
+from doublebubble.bounds import VotesRule, votes_bound
 from doublebubble.method import PublishedBalls
 from doublebubble.methods.cohen import VotesStatistic
 from doublebubble.streams import Stream
-from doublebubble.tally import Request
+from doublebubble.tally import Request, Tally
 from tests.methods.made import method, proposal
 
 
@@ -24,6 +24,16 @@ def test_the_plan_is_all_draws_at_the_input() -> None:
 def test_the_statistic_is_named_after_its_rule() -> None:
     assert VotesStatistic(VotesRule(0, binary=True)).name == "binary"
     assert VotesStatistic(VotesRule(0, binary=False)).name == "multiclass"
+
+
+def test_the_rule_of_a_statistic_is_the_one_it_was_made_with() -> None:
+    """Whichever rule would give more: the better of two, seen after the draws, is not valid at their level."""
+    for votes in ([900, 60, 40], [600, 300, 100], [500, 250, 250]):
+        tally = Tally(np.array(votes), 1000, (1000, 0), None, None)
+        for rule in (VotesRule(0, binary=True), VotesRule(0, binary=False)):
+            found = VotesStatistic(rule).finding(tally, 0.001, 0.5)
+            assert found.bounds == tuple(votes_bound(np.array(votes), rule, 0.001, 0.5))
+            assert {bound.rule for bound in found.bounds} == {"binary" if rule.binary else "counts"}
 
 
 def test_many_classes_cost_nothing() -> None:

@@ -154,6 +154,12 @@ def test_an_eta_is_added_to_both_half_means_and_kept() -> None:
     assert found.bounds[0].numbers["norm1"] == pytest.approx(float(np.linalg.norm(g1)))
     assert found.bounds[0].numbers["norm2"] == pytest.approx(float(np.linalg.norm(g2)))
     assert found.bounds[0].numbers["shift"] >= 0.2
+    seen = HalfMoments(*(found.bounds[0].numbers[name] for name in ("dot", "norm1", "norm2")))
+    low = clopper_pearson(80, 100, 0.05, "lower")
+    votes = VoteBounds(math.nextafter(1 - low, 2.0), math.nextafter(1 - low, 2.0))
+    gamma = lead_gradient_bound(seen, test, 0.05, votes, shift=0.2)
+    assert found.bounds[0].numbers["gamma"] == pytest.approx(gamma, rel=1e-9)
+    assert gamma != pytest.approx(lead_gradient_bound(seen, test, 0.05, votes), rel=1e-3)
     assert {name: vector.tolist() for name, vector in found.vectors.items()} == {"eta/others": eta.tolist()}
     assert plain.finding(tally, 0.1, 1.0).vectors == {}
 

@@ -12,6 +12,7 @@ from torch import nn
 
 from doublebubble.errors import CheckpointError, ModelError
 from doublebubble.models import Normalised, build, load_classifier
+from tests.models.test_checkpoints import bomb
 
 SHAPE, CLASSES, MEAN, STD = (1, 8, 8), 10, (0.3,), (0.4,)
 X = torch.rand(3, *SHAPE, generator=torch.Generator().manual_seed(1))
@@ -165,3 +166,30 @@ def test_a_damaged_exported_file_is_named(tmp_path: Path, model: Normalised) -> 
     rewrite(path, models__model_dot_json=b"{}")
     with pytest.raises(CheckpointError, match=r"m\.pt2: cannot be loaded as an exported program"):
         load(path)
+
+
+def test_a_zip_bomb_is_refused_before_any_member_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb(tmp_path / "m.pt2")
+
+    def read(*_: object) -> bytes:
+        raise AssertionError("a member was read")
+
+    monkeypatch.setattr(zipfile.ZipFile, "read", read)
+    with pytest.raises(CheckpointError, match=r"m.pt2: refused, its \d+ bytes would unpack to"):
+        load(tmp_path / "m.pt2")
+
+
+def test_a_zip_bomb_inside_an_archive_is_refused(tmp_path: Path, model: Normalised) -> None:
+    export(model, tmp_path / "m.pt2")
+    bomb(tmp_path / "inner")
+    rewrite(tmp_path / "m.pt2", data__sample_inputs__model_dot_pt=(tmp_path / "inner").read_bytes())
+    with pytest.raises(CheckpointError, match=r"refused, its \d+ bytes would unpack to"):
+        load(tmp_path / "m.pt2")
+
+
+def test_a_description_nested_without_end_is_refused(tmp_path: Path, model: Normalised) -> None:
+    export(model, tmp_path / "m.pt2")
+    for content in (b"[" * 200_000, b"[" * 900 + b"]" * 900):
+        rewrite(tmp_path / "m.pt2", models__model_dot_json=content)
+        with pytest.raises(CheckpointError, match=r"m.pt2: (is damaged|cannot be loaded)"):
+            load(tmp_path / "m.pt2")

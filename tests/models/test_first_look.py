@@ -51,9 +51,10 @@ def test_a_wrong_model_that_no_renumbering_helps_is_called_guessing() -> None:
 
 def test_an_undefended_model_is_noticed() -> None:
     inputs, labels = one_hot()
-    (warning,) = first_look(Reads(), inputs, labels, sigma=50.0, num_classes=K).warnings
-    assert "200 of 200 clean images correctly but only" in warning
-    assert "put a denoiser before it" in warning
+    warnings = first_look(Reads(), inputs, labels, sigma=50.0, num_classes=K).warnings
+    assert len(warnings) == 1
+    assert "200 of 200 clean images correctly but only" in warnings[0]
+    assert "put a denoiser before it" in warnings[0]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from doublebubble.errors import InputError, SettingError
 from doublebubble.noise.lattice import Lattice, LatticeDraws
-from doublebubble.noise.source import NOISES, NoiseName, NoiseSource, noise_source
+from doublebubble.noise.source import NoiseSource, noise_source
 from doublebubble.streams import NormalDraws, Stream
+from doublebubble.types import NOISES, NoiseName
 
 STREAM = Stream(0, 3, "certify")
 SIGMA = 0.5

@@ -1,5 +1,6 @@
 """Lines of records: given back exactly, and every change of a byte or of the run is found."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -18,7 +19,7 @@ def test_lines_give_the_record_back() -> None:
     ):
         line = encode(record, "digest")
         assert line.count(b"\n") == 1
-        assert decode(line[:-1], "digest", "here") == record
+        assert decode(line[:-1], "digest", "here", Record) == record
         assert json.loads(line)["index"] == record.index
 
 
@@ -29,9 +30,18 @@ def test_every_flipped_byte_is_found() -> None:
         changed = bytearray(line)
         changed[at] ^= 1 << int(rng.integers(8))
         with pytest.raises(RunError, match="line 4: damaged"):
-            decode(bytes(changed), "digest", "line 4")
+            decode(bytes(changed), "digest", "line 4", Record)
 
 
 def test_a_line_of_another_run_is_found() -> None:
     with pytest.raises(RunError, match="does not match its checksum"):
-        decode(encode(Record.of(certificate()), "one run")[:-1], "another run", "line 1")
+        decode(encode(Record.of(certificate()), "one run")[:-1], "another run", "line 1", Record)
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 100_000, b'{"evidence":' + b"[" * 900 + b"]" * 900, b"1" * 10_000, b'{"radius":NaN', b"\xff", b"3"]
+)
+def test_a_line_with_a_right_checksum_and_a_wrong_content_is_named(body: bytes) -> None:
+    line = body + b',"check":"' + hashlib.sha256(b"digest" + body).hexdigest()[:16].encode() + b'"}'
+    with pytest.raises(RunError, match=r"^line 3: not a record of this version"):
+        decode(line, "digest", "line 3", Record)

@@ -45,7 +45,7 @@ def test_a_crash_while_growing_leaves_the_old_run_or_the_new(tmp_path: Path, mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(storing, "_replace", crash)
+        patched.setattr(storing, "write_whole", crash)
         with pytest.raises(KeyboardInterrupt), RunStore(tmp_path, spec("0:8")):
             pass
     assert read_run(tmp_path).spec == spec("0:5")

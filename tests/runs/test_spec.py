@@ -43,10 +43,12 @@ def test_every_field_changes_the_hash() -> None:
         "versions": {"torch": "3"},
         "probe": Probe(logits=(1.0,), tolerance=0.1),
         "classes": ("cat", "dog", "zebra"),
+        "noise": "gaussian64",
     }
-    assert set(changes) == set(type(base).model_fields) - {"kind"}
+    assert set(changes) == set(type(base).model_fields) - {"kind", "grid"}
     hashes = {spec_hash(spec(**{name: value})) for name, value in changes.items()}
-    assert len(hashes | {spec_hash(base)}) == len(changes) + 1
+    hashes |= {spec_hash(spec(noise="lattice", grid=grid)) for grid in (16, 255)}
+    assert len(hashes | {spec_hash(base)}) == len(changes) + 3
 
 
 def test_differences_name_the_fields_down_to_the_setting() -> None:
@@ -84,3 +86,29 @@ def test_specifications_are_validated_and_frozen() -> None:
         spec(sigma=0)
     with pytest.raises(Exception, match="frozen"):
         spec().sigma = 3.0
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"domain": [1.0, 0.0]}, "low < high"),
+        ({"domain": [0.0]}, "low < high"),
+        ({"domain": "01"}, "low < high"),
+        ({"domain": [0.0, 10**400]}, "low < high"),
+        ({"num_classes": 10**12}, "less than or equal"),
+        ({"shape": [-1]}, "greater than or equal"),
+        ({"size": 10**18, "indices": ":"}, "at most 4000000 inputs"),
+        ({"indices": "\ud800"}, r"got '\\ud800'"),
+    ],
+)
+def test_files_that_claim_what_cannot_be_are_refused(change: dict[str, object], why: str) -> None:
+    content = json.loads(spec_text(spec()))
+    content["spec"].update(change)
+    with pytest.raises(RunError, match=why):
+        parse_spec(json.dumps(content), "spec.json")
+
+
+def test_a_specification_nested_without_end_is_refused() -> None:
+    for text in ("[" * 100_000, '{"format":2,"hash":"","spec":' + "[" * 900 + "]" * 900 + "}"):
+        with pytest.raises(RunError, match=r"spec\.json: "):
+            parse_spec(text, "spec.json")

@@ -49,3 +49,13 @@ def test_something_shared_is_found_out_once() -> None:
 
     assert found.once("answer", take) == found.once("answer", take) == 7
     assert asked == [1]
+
+
+def test_every_forecast_is_for_the_class_under_test() -> None:
+    """Also where another class leads, as it may at a further centre: there nothing is promised."""
+    found = trials()
+    votes = np.array([400, 100]) if found.top == 1 else np.array([100, 400])
+    for balls in (1, 2):
+        ahead = found.outlook(votes, balls)
+        assert ahead.rule.top == found.top
+        assert ahead.radius < 0

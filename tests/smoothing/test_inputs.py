@@ -48,6 +48,14 @@ def test_without_a_domain_any_finite_input_is_accepted() -> None:
     assert smoothed(domain=None).counts(image() * 100 - 50, 10, seed=0, index=0).sum() == 10
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_without_a_domain_what_is_not_finite_is_refused(value: float) -> None:
+    x = image()
+    x[0, 0, 0] = value
+    with pytest.raises(InputError, match="input 9: expected finite values, got 1"):
+        smoothed(domain=None).counts(x, 10, seed=0, index=9)
+
+
 def test_integers_are_not_inputs() -> None:
     with pytest.raises(InputError, match=r"torch\.int64"):
         smoothed().counts(torch.zeros(SHAPE, dtype=torch.int64), 10, seed=0, index=0)

@@ -22,6 +22,20 @@ def test_counts_equal_the_obvious_computation() -> None:
     assert (counts > 0).sum() > 1, "a network that always says the same tests nothing"
 
 
+class Bright(nn.Module):
+    """Class 1 where the mean is above a half; rows of zeros are of class 0."""
+
+    def forward(self, batch: Tensor) -> Tensor:
+        mean = batch.flatten(1).mean(1)
+        return torch.stack([0.5 - mean, mean - 0.5], 1)
+
+
+@pytest.mark.parametrize("n", [1, 10, 63, 64, 70])
+def test_padding_has_no_vote(n: int) -> None:
+    counts = SmoothedClassifier(Bright().eval(), 0.01, 2, batch_size=64).counts(torch.ones(SHAPE), n, seed=0, index=0)
+    assert counts.tolist() == [0, n]
+
+
 @pytest.mark.parametrize("batch_size", [2, 7, 64, 1000])
 def test_the_same_noise_at_every_batch_size(batch_size: int) -> None:
     recorder = Recorder().eval()

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from doublebubble.data import load_dataset
+from doublebubble.files import write_whole
 from doublebubble.models import ModelCard, build, save_model
-from doublebubble.models.checkpoints import write_atomically
 from doublebubble.training import accuracies_on_test, preset
 from doublebubble.training.loop import SETTINGS
 
@@ -22,7 +22,7 @@ def folder_of_a_constant_model(folder: Path, label: int) -> None:
     about = {"arch": "cnn", "dataset": "digits", "shape": info.shape, "classes": info.classes, "mean": info.mean}
     card = ModelCard.model_validate({**about, "std": info.std, "sigma": 0.5, "method": "gaussian", "epoch": 1})
     save_model(folder, model, card)
-    write_atomically(folder / SETTINGS, preset("digits", "gaussian", 0.5).model_dump_json().encode())
+    write_whole(folder / SETTINGS, preset("digits", "gaussian", 0.5).model_dump_json().encode())
 
 
 @pytest.mark.parametrize("label", [0, 7])

@@ -13,6 +13,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
@@ -20,7 +21,8 @@ from doublebubble.data import Dataset, load_dataset
 from doublebubble.errors import ModelError, RunError
 from doublebubble.models import accuracy, load_model
 from doublebubble.streams import Stream
-from doublebubble.training import EpochMetrics, TrainSettings, preset, train
+from doublebubble.training import EpochMetrics, TrainSettings, loop, preset, train
+from doublebubble.training.gaussian import StepLoss, gaussian_step
 from doublebubble.training.loop import SETTINGS
 from doublebubble.training.metrics import METRICS, read_metrics
 from doublebubble.training.state import STATE
@@ -176,6 +178,35 @@ def test_the_images_held_out_are_not_trained_on(tmp_path: Path, digits: Dataset)
     train(settings(epochs=1, holdout=0), digits, tmp_path / "all", observer := Silent())
     assert observer.steps == 8
     assert read_metrics(tmp_path / "all")[0].noisy_accuracy is None
+
+
+def test_the_accuracy_held_out_is_on_images_never_trained_on_and_under_noise(
+    tmp_path: Path, digits: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[bytes] = []
+    judged: list[tuple[list[bytes], float, float]] = []
+
+    def step(model: nn.Module, x: Tensor, labels: Tensor, sigma: float, stream: Stream) -> StepLoss:
+        trained.extend(image.numpy().tobytes() for image in x)
+        return gaussian_step(model, x, labels, sigma, stream)
+
+    def judge(model: nn.Module, inputs: Tensor, labels: Tensor, sigma: float, stream: Stream) -> float:
+        found = accuracy(model, inputs, labels, sigma, stream)
+        judged.append(([image.numpy().tobytes() for image in inputs], sigma, found))
+        return found
+
+    monkeypatch.setattr(loop, "gaussian_step", step)
+    monkeypatch.setattr(loop, "accuracy", judge)
+    train(settings(epochs=2, holdout=40, augment="none"), digits, tmp_path, Silent())
+    every = {image.numpy().tobytes() for image in digits.inputs()}
+    assert len(every) == 400  # all different, so that bytes tell them apart
+    assert len(judged) == 2
+    for (held, sigma, found), metrics in zip(judged, read_metrics(tmp_path), strict=True):
+        assert len(set(held)) == 40
+        assert set(held).isdisjoint(trained)
+        assert set(held) | set(trained) == every
+        assert sigma == 0.25
+        assert metrics.noisy_accuracy == found
 
 
 def test_another_runs_folder_is_refused_with_what_differs(tmp_path: Path, digits: Dataset) -> None:

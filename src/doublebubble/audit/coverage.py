@@ -65,12 +65,14 @@ def count_misses(case: Case, certificates: Sequence[Certificate]) -> dict[Method
     return misses
 
 
-def count_wrong_predictions(case: Case, times: int, n: int, alpha: float) -> int:
+def count_wrong_predictions(
+    case: Case, times: int, n: int, alpha: float, smoothed: SmoothedClassifier | None = None
+) -> int:
     """How often `predict` named a class that is not alone the likeliest."""
     g, distance = case.truth
-    found = case.smoothed.predictions((Input(index, case.x) for index in range(times)), n, alpha, seed=0)
-    answers = [prediction.label for prediction in found]
-    return sum(answer != ABSTAIN and (answer != g or distance == 0) for answer in answers)
+    asked = case.smoothed if smoothed is None else smoothed
+    answers = asked.predictions((Input(index, case.x) for index in range(times)), n, alpha, seed=0)
+    return sum(answer.label != ABSTAIN and (answer.label != g or distance == 0) for answer in answers)
 
 
 def misses_allowed(times: int, alpha: float, level: float = 1e-4) -> int:

@@ -20,15 +20,18 @@ class AlphaBudget:
 
     By the union bound, statements that each fail with probability at most their part then all hold together with
     probability at least 1 - alpha. Floats are rational numbers, so the sum is kept as a fraction: the tenth part of the
-    float alpha / 10 is refused where the exact sum exceeds alpha. `take_equal` rounds down and always fits.
+    float alpha / 10 is refused where the exact sum exceeds alpha. `take_equal` rounds down and always fits. `lost` is
+    the part that the distance of the noise from its law takes before any other (N3).
     """
 
-    def __init__(self, alpha: float) -> None:
+    def __init__(self, alpha: float, lost: float = 0.0) -> None:
         if not 0 < alpha < 1:
             raise SettingError(f"alpha: expected a number inside (0, 1), got {alpha!r}")
         self.alpha = float(alpha)
         self._parts: list[AlphaPart] = []
         self._left = Fraction(self.alpha)
+        if lost:
+            self.take(lost, "noise")
 
     def __repr__(self) -> str:
         return f"AlphaBudget(alpha={self.alpha!r}, remaining={self.remaining!r}, parts={len(self._parts)})"

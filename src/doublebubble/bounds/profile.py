@@ -1,19 +1,24 @@
-"""What a table of votes by bins of z = u0.Z says about a functional of the profile: (R2) with a control variate.
+"""What a table of votes by bins of z = u0.Z says about a functional of the profile, and about a radius: (R2), (R3).
 
 Functions of integers and of prices in float64. No torch, no model, no randomness. A `FunctionalTest` is fixed before
 the draws it is applied to; any choice of its numbers gives a valid bound, `design_functional_test` aims at a tight one.
 """
 
+from math import inf, nextafter
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from doublebubble.bounds.budget import AlphaBudget
+from doublebubble.bounds.gradient import GradientTest, HalfMoments, VoteBounds, lead_gradient_bound
 from doublebubble.bounds.stakes import mean_upper_bound, near_best_stake
+from doublebubble.bounds.votes import RivalBound, class_interval
 from doublebubble.errors import InputError
-from doublebubble.geometry.profile.cost import Prices, bin_masses
-from doublebubble.geometry.profile.design import Guess
-from doublebubble.types import Floats
+from doublebubble.geometry import cohen_radius
+from doublebubble.geometry.profile import Guess, Prices, Sector, bin_masses, covered_radius, sector_value
+from doublebubble.geometry.profile.cost import FARTHEST
+from doublebubble.types import Counts, Floats
 
 VOTES = ("A", "B", "other")
 """The columns of a table of counts by bin."""
@@ -28,6 +33,91 @@ class FunctionalTest(NamedTuple):
     control: Floats
     """c, one number for each bin."""
     stake: float
+
+
+class SectorTest(NamedTuple):
+    """A closed range of angles and of lengths, in sigmas, and the one functional that may serve in it."""
+
+    low: float
+    high: float
+    test: FunctionalTest
+    inner: float = 0.0
+    outer: float = inf
+
+
+class ProfileTest(NamedTuple):
+    """What must be fixed before the draws for one rival, the line and its bins excepted."""
+
+    rival: int
+    gradient: GradientTest
+    sectors: tuple[SectorTest, ...]
+    limit: float
+    """No radius above this many sigmas is looked for, unless votes alone prove it."""
+    gradient_share: float
+    """Part of alpha for the slope off the line."""
+    functional_share: float
+    """Part of alpha for one functional; the bounds of the class and of the rival have what is left."""
+
+
+class ProfileCounts(NamedTuple):
+    """What the draws show of one rival: enough to verify its radius again, with the test."""
+
+    votes: Counts
+    """One for each class."""
+    table: Counts
+    """Draws by bin of the line and by vote, (bins, 3)."""
+    moments: HalfMoments
+    """Of the half means at right angles to the line."""
+    misplaced: float
+    """A bound on the probability that rounding put any draw into a wrong bin (N6)."""
+    shift: float | None = None
+    """|eta|, where an eta at right angles to the line was added to both half means (R4)."""
+
+
+def profile_bound(seen: ProfileCounts, top: int, test: ProfileTest, alpha: float, sigma: float) -> RivalBound:
+    """With probability at least 1 - alpha over the draws, the class leads the rival on the open ball of this radius.
+
+    Theorem R with (R3): of all sectors' functionals only the one that serves where the rival first draws level has to
+    hold, so they do not share alpha. Five events do: the slope off the line, the bins, one functional, and the bounds
+    of class and rival behind r0 and the exponential moments. With a shift the claim is for the part of the ball that
+    lies in the box (R4). The radius is signed where votes alone do not separate the two classes and nothing else does.
+    """
+    budget = AlphaBudget(alpha)
+    level = budget.take(test.gradient_share * alpha, "slope off the line")
+    bins = budget.take(seen.misplaced, "bins")
+    functional = budget.take(test.functional_share * alpha, "functional of a sector")
+    bounds = class_interval(seen.votes, top, (test.rival,), budget)
+    not_a = min(1.0, nextafter(1 - bounds.lower_a, 2.0))
+    gamma = lead_gradient_bound(seen.moments, test.gradient, level, VoteBounds(not_a, bounds.q), seen.shift)
+    sectors = [
+        Sector(
+            sector.low,
+            sector.high,
+            sector.test.prices,
+            sector_value(functional_lower_bound(sector.test, seen.table, functional), sector.test.prices.mu, gamma),
+            sector.inner,
+            sector.outer,
+        )
+        for sector in test.sectors
+    ]
+    by_votes = cohen_radius(bounds.lower_a, bounds.q, 1.0)  # (S3)
+    r0 = max(by_votes, 0.0)
+    reached = covered_radius(sectors, r0, max(test.limit, r0)) if sectors and r0 < FARTHEST else r0
+    radius = nextafter(sigma * reached, -inf) if reached > 0 else sigma * by_votes
+    numbers = {**test.gradient._asdict(), **seen.moments._asdict(), **bounds.numbers, "gamma": gamma}
+    if seen.shift is not None:
+        numbers["shift"] = seen.shift
+    return RivalBound("profile", (test.rival,), (level, bins, functional, *bounds.alphas), radius, numbers)
+
+
+def rounded_test(test: FunctionalTest, digits: int) -> FunctionalTest:
+    """Return the test with shorter numbers, which are quicker to store; any numbers are valid."""
+    prices = test.prices
+    k_a, k_b, control = (np.round(values, digits) for values in (prices.k_a, prices.k_b, test.control))
+    short = Prices(prices.edges, k_a, k_b, max(round(prices.mu, digits), 0.0))
+    values = _values(short, control)
+    most = (1 - 2.0**-40) / float(values.max() - values.min())
+    return FunctionalTest(short, control, min(float(f"{test.stake:.4g}"), most))
 
 
 def unit_prices(edges: Floats, of: str) -> Prices:

@@ -9,7 +9,6 @@ import traceback
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from doublebubble.cli import data
 from doublebubble.cli.audit import audit
@@ -23,6 +22,7 @@ from doublebubble.cli.reproduce import reproduce
 from doublebubble.cli.runs import export, import_, merge, runs
 from doublebubble.cli.train import train
 from doublebubble.errors import DoubleBubbleError, SettingError
+from doublebubble.terminal import Terminal
 
 app = typer.Typer(
     name="doublebubble",
@@ -64,6 +64,6 @@ def main(arguments: list[str] | None = None) -> None:
         app([argument for argument in given if argument != "--debug"])
     except DoubleBubbleError as error:
         if "--debug" in given:
-            traceback.print_exc()
-        Console(stderr=True, soft_wrap=True, highlight=False).print(f"error: {error}", markup=False)
+            Terminal(stderr=True).print(traceback.format_exc())
+        Terminal(stderr=True).print(f"error: {error}")
         sys.exit(2 if isinstance(error, SettingError) else 1)

@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from doublebubble import registry
 from doublebubble.cli.model_options import (
     DEVICE_HELP,
+    GRID_HELP,
     MODEL_HELP,
+    NOISE_HELP,
     WEIGHTS_HELP,
     chosen_device,
+    chosen_noise,
     load_for,
     spoken_warnings,
 )
 from doublebubble.errors import SettingError
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,6 +77,8 @@ def certify(
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
     methods: Annotated[str, typer.Option(help=METHODS_HELP, autocompletion=complete_methods)] = registry.AUTO,
     gradient: Annotated[str, typer.Option(help="full, or approximate for models without gradients.")] = "full",
+    noise: Annotated[str, typer.Option(help=NOISE_HELP, rich_help_panel=_LEVEL)] = "gaussian",
+    grid: Annotated[int | None, typer.Option(help=GRID_HELP, rich_help_panel=_LEVEL)] = None,
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
     n: Annotated[int, typer.Option(help="Draws that certify one input.", rich_help_panel=_LEVEL)] = 10_000,
     n0: Annotated[int, typer.Option(help="Draws that select its class first.", rich_help_panel=_LEVEL)] = 500,
@@ -160,13 +165,15 @@ def certify(
         program=Program.named(program),
         simultaneous=simultaneous,
         centres=centres,
+        noise=chosen_noise(noise),
+        grid=grid,
     )
     if dry_run:
         from doublebubble.facade.planning import forecast
 
         typer.echo(repr(forecast(job)))
         return
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     silent = quiet or as_json
     total = len(job.spec.index_list)
 
@@ -175,7 +182,7 @@ def certify(
         # Ray prints the death of a worker on stdout, which belongs to the JSON or to nobody.
         aside = contextlib.redirect_stdout(sys.stderr) if silent else contextlib.nullcontext()
         if earlier and not silent:
-            console.print(f"resuming {out}: {len(earlier)} of {total} inputs are done", markup=False)
+            console.print(f"resuming {out}: {len(earlier)} of {total} inputs are done")
         with aside, certifying_progress(console, earlier, total, silent) as watcher:
             yield watcher
 
@@ -185,11 +192,10 @@ def certify(
         with spoken_warnings():
             done = perform(job, store, watching, chosen)
         if not done and not silent:
-            console.print(f"nothing to do in {out}: {total} of {total} inputs are done", markup=False)
+            console.print(f"nothing to do in {out}: {total} of {total} inputs are done")
     except KeyboardInterrupt:
-        Console(stderr=True, soft_wrap=True, highlight=False).print(
-            f"interrupted: {out} holds {len(store.records)} of {total} inputs; the same command resumes it",
-            markup=False,
+        Terminal(stderr=True).print(
+            f"interrupted: {out} holds {len(store.records)} of {total} inputs; the same command resumes it"
         )
         raise typer.Exit(1) from None
     if as_json:

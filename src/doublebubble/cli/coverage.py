@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
 from doublebubble.errors import SettingError
+from doublebubble.files import write_whole
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from doublebubble.audit.validity import Coverage, Watcher
@@ -36,8 +37,8 @@ def audit_coverage(
     if not tight:
         questions += every_question(asked, levels, repetitions, draws)
         questions += every_question(asked, levels, repetitions, draws, "paper") if paper else []
-    console = Console(soft_wrap=True, highlight=False)
-    with _progress(Console(stderr=True), sum(question.times for question in questions)) as watch:
+    console = Terminal()
+    with _progress(Terminal(stderr=True), sum(question.times for question in questions)) as watch:
         found = answers(questions, os.cpu_count() or 1, watch)
     wrong = invalid(found)
     if as_json:
@@ -49,7 +50,7 @@ def audit_coverage(
         console.print("more misses than alpha allows" if wrong else "every method of protocol sound is valid")
     if out is not None:
         _write(out, found)
-        console.print(f"figure and numbers are in {out}", markup=False)
+        console.print(f"figure and numbers are in {out}")
     if wrong:
         raise typer.Exit(1)
 
@@ -65,7 +66,7 @@ def _levels(text: str) -> tuple[float, ...]:
 
 
 @contextmanager
-def _progress(console: Console, total: int) -> "Iterator[Watcher]":
+def _progress(console: Terminal, total: int) -> "Iterator[Watcher]":
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("repetitions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -74,7 +75,7 @@ def _progress(console: Console, total: int) -> "Iterator[Watcher]":
         yield lambda done: bar.advance(task, done)
 
 
-def _show(console: Console, found: "Sequence[Coverage]") -> None:
+def _show(console: Terminal, found: "Sequence[Coverage]") -> None:
     """The worst point of each method at each level, and how often its plan was its own there."""
     from rich.table import Table
 
@@ -96,4 +97,4 @@ def _write(out: Path, found: "Sequence[Coverage]") -> None:
 
     save(coverage_figure(found), out / "coverage")
     rows = [{**asdict(one), "share": one.share, "p_value": one.p_value} for one in found]
-    (out / "coverage.json").write_text(json.dumps(rows, indent=1) + "\n")
+    write_whole(out / "coverage.json", (json.dumps(rows, indent=1) + "\n").encode())

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+
+from doublebubble.terminal import Terminal
 
 app = typer.Typer(help="The data sets known by name: what there is, where it lies, and whether it is right.")
 
@@ -30,8 +30,8 @@ def list_(data_dir: DataDir = None) -> None:
         shape = "x".join(map(str, info.shape))
         images = " + ".join(f"{size:,}" for size in info.sizes)
         table.add_row(info.name, shape, str(info.num_classes), images, "yes" if there else "no")
-    Console().print(table)
-    Console(soft_wrap=True).print("folder:PATH reads your own images, one folder per class.", highlight=False)
+    Terminal().print(table)
+    Terminal().print("folder:PATH reads your own images, one folder per class.")
 
 
 @app.command()
@@ -44,14 +44,14 @@ def download(name: Name, data_dir: DataDir = None) -> None:
     from doublebubble.data import data_root
     from doublebubble.data.download import download as fetch
 
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     root = data_root(data_dir)
     with download_progress(console) as report:
         places = fetch(name, root, report)
     if not places:
         console.print(f"{name}: nothing to download, scikit-learn brings it along")
     for place in places:
-        console.print(escape(f"{place}: there"))
+        console.print(f"{place}: there")
 
 
 @app.command()
@@ -67,7 +67,7 @@ def verify(name: Name, data_dir: DataDir = None) -> None:
     info, root = dataset_info(name), data_root(data_dir)
     if wrong := wrong_files(name, root):
         raise DataError("; ".join(wrong))
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     for split in ("train", "test"):
         data = load_dataset(info.name, split, data_dir)
         check_complete(data)

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ def demo(
     from doublebubble.data import load_dataset
     from doublebubble.facade.job import make_job
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal()
     folder = out / f"sigma-{sigma:g}"
     console.print(f"1. training a small network on scikit-learn's digits under noise of sigma {sigma:g}")
     model = _trained(console, sigma, folder / "model")
@@ -58,7 +59,7 @@ def demo(
 demo.__doc__ = _EXAMPLE
 
 
-def _trained(console: Console, sigma: float, folder: Path) -> "nn.Module":
+def _trained(console: Terminal, sigma: float, folder: Path) -> "nn.Module":
     from doublebubble.cli.progress_bars import training_progress
     from doublebubble.data import load_dataset
     from doublebubble.models import load_model
@@ -70,7 +71,7 @@ def _trained(console: Console, sigma: float, folder: Path) -> "nn.Module":
     return load_model(folder)[0]
 
 
-def _certified(console: Console, job: "Job", path: Path) -> "StoredRun":
+def _certified(console: Terminal, job: "Job", path: Path) -> "StoredRun":
     import functools
 
     from doublebubble.facade.loop import perform
@@ -82,7 +83,7 @@ def _certified(console: Console, job: "Job", path: Path) -> "StoredRun":
     return store.run()
 
 
-def _explain(console: Console, run: "StoredRun", job: "Job") -> None:
+def _explain(console: Terminal, run: "StoredRun", job: "Job") -> None:
     """The run as a table, and the certificate of its first input as a sentence: alpha is for an input chosen before."""
     from doublebubble.cli.run_summaries import show_runs
 
@@ -109,7 +110,9 @@ def telling(records: "Sequence[Record]") -> "list[Record]":
     return list({record.index: record for record in chosen}.values())
 
 
-def _draw_pictures(console: Console, run: "StoredRun", job: "Job", data: "Dataset", chosen: "Sequence[Record]") -> None:
+def _draw_pictures(
+    console: Terminal, run: "StoredRun", job: "Job", data: "Dataset", chosen: "Sequence[Record]"
+) -> None:
     """Pictures of these inputs, stored in the run; those that it holds already are left."""
     from doublebubble.cli.picture import draw_record
     from doublebubble.runs.picture_files import stored_pictures
@@ -121,7 +124,7 @@ def _draw_pictures(console: Console, run: "StoredRun", job: "Job", data: "Datase
             draw_record(console, run, record, data, smoothed, _RESOLUTION, _DRAWS)
 
 
-def _show_results(console: Console, run: "StoredRun", folder: Path) -> None:
+def _show_results(console: Terminal, run: "StoredRun", folder: Path) -> None:
     """Write what people look at, and say where it is."""
     from doublebubble.cli.report import write_report
     from doublebubble.report.figure import save
@@ -130,8 +133,8 @@ def _show_results(console: Console, run: "StoredRun", folder: Path) -> None:
 
     page = folder / "report.html"
     figure, _ = save(run_figure(run, "Certified accuracy on scikit-learn's digits"), folder / "certified-accuracy")
-    console.print("4. figures", markup=False)
+    console.print("4. figures")
     for path in (figure, *stored_pictures(run.path).values()):
-        console.print(f"   {path}", markup=False)
+        console.print(f"   {path}")
     write_report(console, [run], page, data_dir=None)
-    console.print(f"5. all of it as a page, open it in a browser: {page}", markup=False)
+    console.print(f"5. all of it as a page, open it in a browser: {page}")

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from doublebubble.errors import DoubleBubbleWarning, SettingError
+from doublebubble.terminal import Terminal
+from doublebubble.types import NOISES, NoiseName
 
 if TYPE_CHECKING:
     from torch import nn
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MODEL_HELP = "A folder that `doublebubble train` wrote, module:factory, timm:NAME, an architecture, or a model file."
 DEVICE_HELP = "cpu, cuda or mps; auto takes cuda if it is there, else cpu."
+NOISE_HELP = "gaussian, gaussian64, or lattice: exact noise for inputs on a grid, which rounding cannot break."
+GRID_HELP = "Steps of the lattice for each unit (default: 255, 8-bit images)."
 WEIGHTS_HELP = "Weights for a model that comes without: safetensors, or a file of tensors."
 
 
@@ -42,15 +44,23 @@ def chosen_device(name: str) -> str:
     return name
 
 
+def chosen_noise(name: str) -> NoiseName:
+    """The noise asked for, if there is one of that name."""
+    for known in NOISES:
+        if name == known:
+            return known
+    raise SettingError(f"noise: expected one of {', '.join(NOISES)}, got {name!r}")
+
+
 @contextmanager
 def spoken_warnings() -> Iterator[None]:
     """Warnings of this package become single sentences on stderr; all others stay as they are."""
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = Terminal(stderr=True)
     original = warnings.showwarning
 
     def speak(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
         if issubclass(category, DoubleBubbleWarning):
-            console.print(f"warning: {message}", markup=False)
+            console.print(f"warning: {message}")
         else:
             original(message, category, *rest, **more)  # type: ignore[arg-type]
 

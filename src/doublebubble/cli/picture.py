@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
 from doublebubble.errors import RunError, SettingError
+from doublebubble.files import write_whole
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from doublebubble.data import Dataset
@@ -58,19 +59,19 @@ def picture(
         run.spec.batch_size,
         run.spec.shape,
     )
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     stored = draw_record(console, run, record, data, smoothed, resolution, draws)
-    console.print(f"picture: {stored}", markup=False)
+    console.print(f"picture: {stored}")
     if out is not None:
         _copy(stored, out)
-        console.print(f"picture: {out}", markup=False)
+        console.print(f"picture: {out}")
 
 
 picture.__doc__ = _EXAMPLE
 
 
 def draw_record(
-    console: Console,
+    console: Terminal,
     run: "StoredRun",
     record: "Record",
     data: "Dataset",
@@ -113,6 +114,6 @@ def _record(run: "StoredRun", index: int) -> "Record":
 
 def _copy(stored: Path, out: Path) -> None:
     try:
-        out.write_bytes(stored.read_bytes())
+        write_whole(out, stored.read_bytes())
     except OSError as error:
         raise SettingError(f"out: {out} cannot be written ({error.strerror}); the picture is at {stored}") from error

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, spoken_warnings
+from doublebubble.cli.model_options import (
+    DEVICE_HELP,
+    GRID_HELP,
+    MODEL_HELP,
+    NOISE_HELP,
+    WEIGHTS_HELP,
+    chosen_device,
+    chosen_noise,
+    spoken_warnings,
+)
 from doublebubble.errors import InputError, SettingError
+from doublebubble.printable import printable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,6 +45,8 @@ def predict(
     ] = None,
     n: Annotated[int, typer.Option(help="Most draws for each image.")] = 1000,
     alpha: Annotated[float, typer.Option(help="Error probability for each image.")] = 0.001,
+    noise: Annotated[str, typer.Option(help=NOISE_HELP)] = "gaussian",
+    grid: Annotated[int | None, typer.Option(help=GRID_HELP)] = None,
     seed: Annotated[int, typer.Option(help="Names the random numbers.")] = 0,
     batch_size: Annotated[int, typer.Option(help="Shape of the forward pass.")] = 256,
     device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
@@ -49,7 +61,13 @@ def predict(
     classifier = load_classifier(model, about.shape, len(about.classes), about.mean, about.std, weights)
     inputs = [_read(path, about.shape) for path in images]
     smoothed = SmoothedClassifier(
-        classifier.to(chosen_device(device)), sigma, len(about.classes), batch_size=batch_size, input_shape=about.shape
+        classifier.to(chosen_device(device)),
+        sigma,
+        len(about.classes),
+        batch_size=batch_size,
+        input_shape=about.shape,
+        noise=chosen_noise(noise),
+        grid=grid,
     )
     with spoken_warnings():
         found = smoothed.predictions([Input(index, x) for index, x in enumerate(inputs)], n, alpha, seed=seed)
@@ -59,7 +77,7 @@ def predict(
             shown = {"image": str(path), "prediction": one.label, "class": name, "n": n, "alpha": alpha}
             typer.echo(json.dumps({**shown, "draws": one.draws}))
         else:
-            typer.echo(f"{path}: {'abstained' if name is None else f'{name} (class {one.label})'}")
+            typer.echo(printable(f"{path}: {'abstained' if name is None else f'{name} (class {one.label})'}"))
 
 
 predict.__doc__ = _EXAMPLE

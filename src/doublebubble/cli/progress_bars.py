@@ -129,18 +129,21 @@ def _plain_download(console: Console) -> Callable[[str, int, int | None], None]:
     def report(name: str, have: int, total: int | None) -> None:
         if name not in begun:
             begun.add(name)
-            console.print(f"{name}: {'unknown size' if total is None else f'{total / 1e6:.1f} MB'}", markup=False)
+            console.print(f"{name}: {'unknown size' if total is None else f'{total / 1e6:.1f} MB'}")
         if have == total:
-            console.print(f"{name}: done", markup=False)
+            console.print(f"{name}: done")
 
     return report
 
 
 @contextmanager
-def points_progress(console: Console, what: str) -> Iterator[Callable[[int, int], None]]:
-    """A report of points done out of all: a bar with the time left, or a plain line every few seconds elsewhere."""
+def points_progress(console: Console, what: str, unit: str = "points") -> Iterator[Callable[[int, int], None]]:
+    """A report of points, or other units, done out of all.
+
+    A bar with the time left, or a plain line every few seconds elsewhere.
+    """
     if not console.is_terminal:
-        yield _plain_points(console, what)
+        yield _plain_points(console, what, unit)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"))
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
@@ -148,7 +151,7 @@ def points_progress(console: Console, what: str) -> Iterator[Callable[[int, int]
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _plain_points(console: Console, what: str) -> Callable[[int, int], None]:
+def _plain_points(console: Console, what: str, unit: str) -> Callable[[int, int], None]:
     began = last = time.monotonic()
 
     def report(done: int, total: int) -> None:
@@ -157,6 +160,6 @@ def _plain_points(console: Console, what: str) -> Callable[[int, int], None]:
         if now - last >= _SECONDS_BETWEEN_LINES and done < total:
             last = now
             left = timedelta(seconds=round((now - began) / done * (total - done)))
-            console.print(f"{what}: {done} of {total} points, {left} left", markup=False)
+            console.print(f"{what}: {done} of {total} {unit}, {left} left")
 
     return report

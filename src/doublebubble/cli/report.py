@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,20 +31,20 @@ def report(
     """Write the page; the text shown to users is above."""
     from doublebubble.runs.store import read_run
 
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     write_report(console, [read_run(path) for path in paths], out, data_dir)
-    console.print(f"{out}: {out.stat().st_size / 1e6:.1f} MB, open it in a browser", markup=False)
+    console.print(f"{out}: {out.stat().st_size / 1e6:.1f} MB, open it in a browser")
 
 
 report.__doc__ = _EXAMPLE
 
 
-def write_report(console: Console, runs: "Sequence[StoredRun]", out: Path, data_dir: Path | None) -> None:
+def write_report(console: Terminal, runs: "Sequence[StoredRun]", out: Path, data_dir: Path | None) -> None:
     """The page of these runs, with thumbnails where their data are at hand; a sentence where they are not."""
     from doublebubble.facade.galleries import galleries_of
     from doublebubble.report.page import write_page
 
     galleries, troubles = galleries_of(runs, data_dir)
     for sentence in troubles:
-        console.print(sentence, markup=False)
+        console.print(sentence)
     write_page(runs, out, galleries)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from doublebubble.cli.model_options import DEVICE_HELP, chosen_device
 from doublebubble.errors import DataError, DoubleBubbleWarning, SettingError
+from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
     from doublebubble.reproduce import Laboratory
@@ -48,7 +48,7 @@ def reproduce(
 
     if experiment != "all" and experiment not in EXPERIMENTS:
         raise SettingError(f"experiment: expected one of {', '.join(EXPERIMENTS)} or all, got {experiment!r}")
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     lab = Laboratory(
         chosen_scale(scale, inputs, epochs),
         out,
@@ -62,21 +62,21 @@ def reproduce(
             name for name in (EXPERIMENTS if experiment == "all" else [experiment]) if not _one(name, lab, console)
         ]
     except KeyboardInterrupt:
-        _stderr().print(f"interrupted: {out} keeps what is done; the same command resumes it", markup=False)
+        _stderr().print(f"interrupted: {out} keeps what is done; the same command resumes it")
         raise typer.Exit(1) from None
     if not_run or lab.left_out:
-        _stderr().print(_lacking(not_run, list(lab.left_out)), markup=False)
+        _stderr().print(_lacking(not_run, list(lab.left_out)))
         raise typer.Exit(1)
 
 
 reproduce.__doc__ = _EXAMPLE
 
 
-def _one(name: str, lab: "Laboratory", console: Console) -> bool:
+def _one(name: str, lab: "Laboratory", console: Terminal) -> bool:
     """Run an experiment and say what it wrote; False if none of its data are there."""
     from doublebubble.reproduce import EXPERIMENTS, write
 
-    console.print(f"{name}, scale {lab.scale.name}", style="bold", markup=False)
+    console.print(f"{name}, scale {lab.scale.name}", style="bold")
     try:
         with warnings.catch_warnings():
             # Few draws at large sigma are what the publication used; its ceiling is no news here.
@@ -85,7 +85,7 @@ def _one(name: str, lab: "Laboratory", console: Console) -> bool:
     except DataError:
         return False
     for path in write(results, lab.out / name, name):
-        console.print(f"  wrote {path}", markup=False)
+        console.print(f"  wrote {path}")
     console.print("  numbers under protocol paper are as published and not guaranteed")
     return True
 
@@ -95,21 +95,21 @@ def _lacking(not_run: list[str], data: list[str]) -> str:
     return f"{without}; not run at all: {', '.join(not_run)}" if not_run else without
 
 
-def _stderr() -> Console:
-    return Console(stderr=True, soft_wrap=True, highlight=False)
+def _stderr() -> Terminal:
+    return Terminal(stderr=True)
 
 
 class _Shown:
     """Shows on the console what goes on."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Terminal) -> None:
         self._console = console
 
     @contextmanager
     def training(self, name: str, settings: "TrainSettings") -> "Iterator[Observer]":
         from doublebubble.cli.progress_bars import training_progress
 
-        self._console.print(f"  model {name}: {settings.arch}, {settings.epochs} epochs", markup=False)
+        self._console.print(f"  model {name}: {settings.arch}, {settings.epochs} epochs")
         with training_progress(self._console, settings.epochs) as observer:
             yield observer
 
@@ -118,9 +118,9 @@ class _Shown:
         from doublebubble.facade.progress import certifying_progress
 
         resumed = f", {len(earlier)} are done" if earlier else ""
-        self._console.print(f"  certifying {name}: {total} inputs{resumed}", markup=False)
+        self._console.print(f"  certifying {name}: {total} inputs{resumed}")
         with certifying_progress(self._console, earlier, total, quiet=False) as watcher:
             yield watcher
 
     def missing(self, sentence: str) -> None:
-        _stderr().print(f"missing: {sentence}", markup=False)
+        _stderr().print(f"missing: {sentence}")

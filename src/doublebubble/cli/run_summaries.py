@@ -1,6 +1,5 @@
 """What do runs hold? Tables and sentences for people, JSON for programs."""
 
-from rich.console import Console
 from rich.table import Table
 
 from doublebubble.report.facts import facts, mark
@@ -9,10 +8,11 @@ from doublebubble.runs.spec import RunSpec, spec_hash
 from doublebubble.runs.statistics import RADII, Comparison, Summary, compare, summarise
 from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
+from doublebubble.terminal import Terminal
 from doublebubble.types import Guarantee
 
 
-def show_runs(console: Console, runs: list[StoredRun]) -> None:
+def show_runs(console: Terminal, runs: list[StoredRun]) -> None:
     """What each run holds, then the first compared with each of the others."""
     for run in runs:
         _show_run(console, run)
@@ -22,15 +22,14 @@ def show_runs(console: Console, runs: list[StoredRun]) -> None:
         console.print(
             f"{other.path} against {runs[0].path}: radius larger on {found.larger}, smaller on {found.smaller} of "
             f"{found.n} common inputs, on average {found.mean_difference:+.4f}; sign test p = {found.p_value:.3g}"
-            f"{_aside(', '.join(marks))}",
-            markup=False,
+            f"{_aside(', '.join(marks))}"
         )
 
 
-def _show_run(console: Console, run: StoredRun) -> None:
-    console.print(str(run.path), style="bold", markup=False)
+def _show_run(console: Terminal, run: StoredRun) -> None:
+    console.print(str(run.path), style="bold")
     for name, value in facts(run):
-        console.print(f"  {name:<14}{value}", markup=False)
+        console.print(f"  {name:<14}{value}")
     if not run.records:
         return
     radii = radii_asked(run)

@@ -1,13 +1,15 @@
 """`doublebubble runs`, `export`, `import` and `merge`: what can be done with runs without a model."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from doublebubble.errors import SettingError
+from doublebubble.printable import printable
+from doublebubble.terminal import Terminal
 
 
 def runs(
@@ -27,7 +29,7 @@ def runs(
     if as_json:
         typer.echo(json.dumps(runs_json(found)))
     else:
-        show_runs(Console(soft_wrap=True, highlight=False), found)
+        show_runs(Terminal(), found)
 
 
 def export(
@@ -52,7 +54,8 @@ def export(
     elif chosen == "parquet":
         raise SettingError("out: parquet is no text, expected a file to write it to")
     else:
-        typer.echo(export_text(run, chosen), nl=False)
+        text = export_text(run, chosen)
+        typer.echo(printable(text, "\n\t") if sys.stdout.isatty() else text, nl=False)
     for guarantee in guarantees(run):
         if guarantee.mark:
             typer.echo(f"{guarantee.mark}: each radius {guarantee.sentence}", err=True)
@@ -72,7 +75,7 @@ def import_(
     from doublebubble.runs.importing import import_tsv
 
     count = import_tsv(source, out)
-    Console(soft_wrap=True, highlight=False).print(f"{out}: {count} inputs imported", markup=False)
+    Terminal().print(f"{out}: {count} inputs imported")
 
 
 def merge(
@@ -88,4 +91,4 @@ def merge(
     merged = merge_runs(paths, out)
     total = len(merged.spec.index_list)
     missing = f", {len(merged.missing)} still to be done" if merged.missing else ""
-    Console(soft_wrap=True, highlight=False).print(f"{out}: {len(merged.records)} of {total} inputs{missing}")
+    Terminal().print(f"{out}: {len(merged.records)} of {total} inputs{missing}")

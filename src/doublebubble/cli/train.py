@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from doublebubble.cli.model_options import DEVICE_HELP, chosen_device
+from doublebubble.terminal import Terminal
 
 _RECIPE = "Recipe (default: as published for the data set and method)"
 
@@ -79,13 +79,13 @@ def train(
         beta=beta,
     )
     data = load_dataset(dataset, "train", data_dir, settings.size)
-    console = Console(soft_wrap=True, highlight=False)
+    console = Terminal()
     try:
         with training_progress(console, settings.epochs) as observer:
             run(settings, data, out, observer, resume)
     except KeyboardInterrupt:
         kept = "holds the best model so far" if (out / CARD).exists() else "holds no model yet"
-        console.print(f"interrupted: {out} {kept}; the same command goes on from the last epoch", markup=False)
+        console.print(f"interrupted: {out} {kept}; the same command goes on from the last epoch")
         raise typer.Exit(1) from None
     clean, noisy = accuracies_on_test(out, data_dir)
-    console.print(f"{out}: on the test images accuracy {clean:.4f}, under noise {noisy:.4f}", markup=False)
+    console.print(f"{out}: on the test images accuracy {clean:.4f}, under noise {noisy:.4f}")

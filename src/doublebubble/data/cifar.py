@@ -30,10 +30,10 @@ def read_binary_batch(path: Path) -> Batch:
     """One binary batch: 10 000 records of a label byte and 3072 pixel bytes, channel after channel."""
     if not path.is_file():
         raise DataError(f"{path}: expected this file, found none")
+    expected, found = _PER_BATCH * (1 + _PIXELS), path.stat().st_size
+    if found != expected:
+        raise DataError(f"{path}: expected {expected} bytes, got {found}")
     content = path.read_bytes()
-    expected = _PER_BATCH * (1 + _PIXELS)
-    if len(content) != expected:
-        raise DataError(f"{path}: expected {expected} bytes, got {len(content)}")
     records = np.frombuffer(content, np.uint8).reshape(_PER_BATCH, 1 + _PIXELS)
     return _checked(path, records[:, 1:], records[:, 0])
 

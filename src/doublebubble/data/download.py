@@ -4,7 +4,9 @@ pooch checks and places the files; the transfer itself is ours because it has to
 """
 
 import hashlib
+import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import requests
 
 from doublebubble.data.registry import dataset_info
 from doublebubble.errors import DataError
+from doublebubble.files import FILE_MODE, open_plain
 
 ReportBytes = Callable[[str, int, int | None], None]
 """Called with the file's name, the bytes there so far, and the bytes in all where the server says."""
@@ -148,7 +151,8 @@ class _Resumable:
         length = answer.headers.get("Content-Length")
         total = None if length is None else have + int(length)
         self._part.parent.mkdir(parents=True, exist_ok=True)
-        with self._part.open("ab" if have else "wb") as file:
+        flags = os.O_WRONLY | (os.O_APPEND if have else os.O_TRUNC)
+        with os.fdopen(open_plain(self._part, flags), "wb") as file:
             for chunk in answer.iter_content(_CHUNK):
                 file.write(chunk)
                 have += len(chunk)
@@ -168,8 +172,18 @@ def _unpack(archive: Path, folder: Path) -> None:
         inner = Path(draft) / folder.name
         if not inner.is_dir():
             raise DataError(f"{archive}: expected a folder {folder.name} in it, found none")
+        _set_modes(inner)
         inner.rename(folder)
     archive.unlink()
+
+
+def _set_modes(folder: Path) -> None:
+    """Give all that an archive brought the modes that new files and folders get here, whatever the archive says."""
+    (file := folder.with_name("file")).touch(FILE_MODE)
+    (made := folder.with_name("folder")).mkdir()
+    modes = {False: stat.S_IMODE(file.stat().st_mode), True: stat.S_IMODE(made.stat().st_mode)}
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(modes[path.is_dir()])
 
 
 def wrong_files(name: str, root: Path) -> list[str]:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
+from doublebubble.data.pictures import open_picture
 from doublebubble.errors import DataError
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".pgm", ".webp")
@@ -139,11 +140,8 @@ def read_images(paths: Sequence[Path], size: int | None, colours: str) -> npt.ND
 
 
 def _read_image(path: Path, size: int | None) -> Image.Image:
-    try:
-        with Image.open(path) as opened:
-            if opened.mode.startswith(_WIDE_MODES):
-                raise DataError(f"{path}: expected 8 bits per channel, got an image of mode {opened.mode}")
-            picture = opened.convert("L" if opened.mode in _GREY_MODES else "RGB")
-    except (OSError, UnidentifiedImageError, SyntaxError) as error:
-        raise DataError(f"{path}: cannot be read as an image ({error})") from error
+    opened = open_picture(path)
+    if opened.mode.startswith(_WIDE_MODES):
+        raise DataError(f"{path}: expected 8 bits per channel, got an image of mode {opened.mode}")
+    picture = opened.convert("L" if opened.mode in _GREY_MODES else "RGB")
     return picture if size is None else picture.resize((size, size), Image.Resampling.BILINEAR)

@@ -1,6 +1,8 @@
 """Reads IDX files, the layout of MNIST and its relatives, plain or gzipped. May import only errors."""
 
 import gzip
+import io
+import math
 import zlib
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doublebubble.errors import DataError
+from doublebubble.files import largest_unpacked, read_plain
 
 _UNSIGNED_BYTE = 8
 
@@ -26,7 +29,7 @@ def read_idx(path: Path, dimensions: int) -> npt.NDArray[np.uint8]:
     A file of another type or dimensions, or one byte too short or too long, is an error: nothing half-read is used.
     """
     try:
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        content = _unpacked(read_plain(path)) if path.suffix == ".gz" else read_plain(path)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read ({error})") from error
     header = 4 + 4 * dimensions
@@ -38,10 +41,20 @@ def read_idx(path: Path, dimensions: int) -> npt.NDArray[np.uint8]:
     if len(content) < header:
         raise DataError(f"{path}: truncated within its {header}-byte header, got {len(content)} bytes")
     shape = tuple(int(n) for n in np.frombuffer(content, ">u4", count=dimensions, offset=4))
-    size = header + int(np.prod(shape, dtype=np.int64))
+    size = header + math.prod(shape)
     if len(content) != size:
         raise DataError(f"{path}: expected {size} bytes for shape {shape}, got {len(content)}")
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """What a gzip file holds, unless that is out of all proportion to its size."""
+    limit = largest_unpacked(len(packed))
+    with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise OSError(f"its {len(packed)} bytes would unpack to more than {limit}")
+    return content
 
 
 def read_idx_pair(

@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import torch
 from torch import nn
 
 from doublebubble.certificate import Certificate
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleError, RunError
+from doublebubble.models.calling import out_of_memory, reason
 from doublebubble.program import Program
 from doublebubble.runs.memory import Store
 from doublebubble.runs.record import Record
 from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.types import NoiseName
 
 FAILURES_AT_START = 5
 _LARGEST_GROUP = 64
@@ -50,6 +51,8 @@ class Recipe:
     config: CertifyConfig
     program: Program = field(default_factory=Program)
     device: str = "cpu"
+    noise: NoiseName = "gaussian"
+    grid: int | None = None
 
     def smoothed(self) -> SmoothedClassifier:
         """The smoothed classifier, its model moved to the device."""
@@ -61,6 +64,8 @@ class Recipe:
             batch_size=self.batch_size,
             input_shape=self.input_shape,
             program=self.program,
+            noise=self.noise,
+            grid=self.grid,
         )
 
     def build(self) -> Certifier:
@@ -104,13 +109,16 @@ def certify_group(certifier: CertifiesInputs, inputs: Sequence[Input]) -> list[O
     """One outcome for each input. An input that cannot be certified becomes a failure and spoils no neighbour."""
     try:
         return list(certifier.certify_inputs(inputs))
-    except DoubleBubbleError as error:
-        if isinstance(error.__cause__, torch.OutOfMemoryError):
+    except (DoubleBubbleError, MemoryError, RuntimeError) as error:
+        if out_of_memory(error):
             # The machine's fault, not the input's: nothing is to be recorded.
+            said = reason(error.__cause__ or error)
             raise RunError(
                 "out of memory on the device: free some there and resume with the same command, or start again in "
-                f"another folder with a smaller batch size, which makes it another run ({error})"
+                f"another folder with a smaller batch size, which makes it another run ({said})"
             ) from error
+        if not isinstance(error, DoubleBubbleError):
+            raise
         if len(inputs) == 1:
             return [Failure(inputs[0].index, inputs[0].label, str(error))]
     return [outcome for given in inputs for outcome in certify_group(certifier, [given])]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from torch import nn
 
 from doublebubble.config import CertifyConfig
@@ -21,6 +20,8 @@ from doublebubble.facade.progress import certifying_progress
 from doublebubble.facade.run import Run, open_run
 from doublebubble.facade.sources import UNIT, Data
 from doublebubble.program import Program
+from doublebubble.terminal import Terminal
+from doublebubble.types import NoiseName
 
 __all__ = ["Plan", "Run", "certify", "open_run", "plan"]
 
@@ -86,6 +87,8 @@ def certify(
     gpus_per_worker: float = 0.0,
     data_dir: Path | None = None,
     classes: Sequence[str] | None = None,
+    noise: NoiseName = "gaussian",
+    grid: int | None = None,
     quiet: bool = False,
     **settings: Any,
 ) -> Run:
@@ -96,6 +99,8 @@ def certify(
     those of CertifyConfig: n, n0, alpha, protocol, methods, gradient, seed and so on. The number of classes is
     `num_classes`, else the data set's own, else the number of logits that the model gives. `classes` are the names of
     all the model's classes in its order, for a folder of images that lacks some of them or sorts them otherwise.
+    `noise` is gaussian, gaussian64 or lattice (docs/noise.md); the lattice has `grid` steps for each unit, 255 if it is
+    not said, and inputs must lie on it.
 
     With `out` the run lies in that folder, and the same call again resumes it, with further `indices` enlarges it.
     Without, it lives in memory. Ctrl-C ends it early: the run that is returned holds what is done, says that it was
@@ -125,9 +130,11 @@ def certify(
         centres=centres,
         data_dir=data_dir,
         classes=classes,
+        noise=noise,
+        grid=grid,
     )
     store, chosen = prepare(job, folder, Place(engine, workers, address, gpus_per_worker))
-    watching = functools.partial(certifying_progress, Console(soft_wrap=True, highlight=False), quiet=quiet)
+    watching = functools.partial(certifying_progress, Terminal(), quiet=quiet)
     try:
         perform(job, store, watching, chosen)
     except KeyboardInterrupt:

@@ -8,12 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from doublebubble.config import CertifyConfig
+from doublebubble.config import CertifyConfig, checked_domain
 from doublebubble.data import Dataset
-from doublebubble.engines.base import Recipe, in_groups
+from doublebubble.engines.base import FAILURES_AT_START, Recipe, in_groups
 from doublebubble.errors import InputError, ModelError, RunError, SettingError
 from doublebubble.facade.sources import UNIT, Data, Source, source_of
+from doublebubble.models.calling import ModelCode
 from doublebubble.models.first_look import check_logits, first_look, output_size
+from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
 from doublebubble.runs.digests import data_digest, device_kind, model_digest, software_versions
 from doublebubble.runs.indices import format_indices, parse_indices
@@ -21,6 +23,7 @@ from doublebubble.runs.memory import Store
 from doublebubble.runs.probe import probe
 from doublebubble.runs.spec import RunSpec
 from doublebubble.smoothing import Input
+from doublebubble.types import NoiseName
 
 _LOOK_AT = 64
 Indices = str | slice | Sequence[int] | np.ndarray
@@ -43,14 +46,18 @@ class Job:
     def look_first(self) -> tuple[str, ...]:
         """Run the model on a few inputs before any real work: an error if it does not fit, sentences if it seems wrong.
 
-        Without labels, or in less than float32, only whether the model can be run is seen.
+        Without labels, or in less than float32, only whether the model can be run is seen. Under the lattice, an error
+        if the first input lies off the grid: then all are likely to.
         """
         model, size = self.recipe.model, len(self.source)
         given = [self._input(index) for index in range(0, size, max(1, size // _LOOK_AT))][:_LOOK_AT]
+        NoiseLaw.of(self.spec.noise, self.spec.sigma, self.spec.grid, self.spec.domain).placed(
+            given[0].x, given[0].index
+        )
         inputs = as_model_takes(model, [one.x for one in given])
         labels = [one.label for one in given if one.label is not None]
         if len(labels) < len(given) or inputs.dtype not in (torch.float32, torch.float64):
-            check_logits(model, inputs[:2], self.recipe.num_classes, self.source.numbering)
+            check_logits(model, inputs, self.recipe.num_classes, self.source.numbering)
             return ()
         return first_look(
             model,
@@ -93,6 +100,8 @@ def make_job(
     centres: bool = True,
     data_dir: Path | None = None,
     classes: Sequence[str] | None = None,
+    noise: NoiseName = "gaussian",
+    grid: int | None = None,
 ) -> Job:
     """The job of certifying inputs.
 
@@ -105,7 +114,7 @@ def make_job(
         raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
     if any(module.training for module in model.modules()):
         raise ModelError("expected a model in evaluation mode, this one is in training mode: call model.eval()")
-    source = source_of(data, domain, data_dir, classes)
+    source = source_of(data, checked_domain(domain), data_dir, classes)
     if not len(source):
         raise SettingError("data: expected at least one input, got none")
     if simultaneous and config.protocol != "sound":
@@ -113,25 +122,32 @@ def make_job(
     if simultaneous:
         config = config.model_copy(update={"alpha": config.alpha / len(source)})
     x = source.input(0).x
-    device = device or str(next(model.parameters(), torch.empty(0)).device)
+    with ModelCode("the model cannot be looked at"):
+        device = device or str(next(model.parameters(), torch.empty(0)).device)
+        digest = model_digest(model)
+        model.to(device)
+    known = num_classes or source.num_classes
     recipe = Recipe(
         model=model,
         sigma=sigma,
-        num_classes=num_classes or source.num_classes or output_size(model, as_model_takes(model, [x])),
+        num_classes=known or output_size(model, as_model_takes(model, _first_inputs(source))),
         input_shape=tuple(x.shape),
         domain=source.domain,
         batch_size=batch_size,
         config=config,
         program=program or Program(),
         device=device,
+        noise=noise,
+        grid=grid,
     )
+    law = NoiseLaw.of(noise, sigma, grid, source.domain)
     spec = RunSpec(
-        model_digest=model_digest(model),
+        model_digest=digest,
         dataset=source.name,
         split=source.split,
         data_digest=source.digest(),
         size=len(source),
-        indices=format_indices(parse_indices(_text(indices, len(source)), len(source))),
+        indices=format_indices(chosen_indices(indices, len(source))),
         sigma=sigma,
         num_classes=recipe.num_classes,
         shape=recipe.input_shape,
@@ -143,30 +159,42 @@ def make_job(
         simultaneous=len(source) if simultaneous else None,
         centres=centres,
         versions=software_versions(),
-        probe=probe(model.to(device), recipe.input_shape, batch_size),
+        probe=probe(model, recipe.input_shape, batch_size),
         classes=source.classes,
+        noise=law.name,
+        grid=law.grid,
     )
     return Job(recipe, spec, source)
 
 
-def _text(indices: Indices, size: int) -> str:
+def _first_inputs(source: Source) -> list[Tensor]:
+    return [source.input(index).x for index in range(min(len(source), FAILURES_AT_START))]
+
+
+def chosen_indices(indices: Indices, size: int) -> tuple[int, ...]:
+    """The inputs asked for, in rising order, out of so many."""
     if isinstance(indices, str):
-        return indices
+        return parse_indices(indices, size)
     chosen = range(*indices.indices(size)) if isinstance(indices, slice) else [int(index) for index in indices]
-    return ",".join(map(str, chosen))
+    return parse_indices(",".join(map(str, chosen)), size)
 
 
 def check_origin(spec: RunSpec, model: nn.Module, data: Dataset) -> None:
     """An error that names both digests unless these are the data and the model that the run was made with."""
-    digests = {
-        "other data": (spec.data_digest, data_digest(data.pixels, data.labels)),
-        "another model": (spec.model_digest, model_digest(model)),
-    }
-    for what, (wanted, got) in digests.items():
-        if got != wanted:
-            raise RunError(f"the run was made with {what}: expected digest {wanted[:12]}, got {got[:12]}")
+    _check_digest("other data", spec.data_digest, data_digest(data.pixels, data.labels))
+    check_model(spec, model)
+
+
+def check_model(spec: RunSpec, model: nn.Module) -> None:
+    """An error that names both digests unless this is the model that the run was made with."""
+    _check_digest("another model", spec.model_digest, model_digest(model))
     where = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     if spec.probe is None or spec.device != device_kind(where):
         return  # logits of two kinds of device differ by more than threads change
     if not spec.probe.agrees(probe(model, spec.shape, spec.batch_size)):
         raise RunError("the run was made with another model: this one gives other logits for the same fixed inputs")
+
+
+def _check_digest(what: str, wanted: str, got: str) -> None:
+    if got != wanted:
+        raise RunError(f"the run was made with {what}: expected digest {wanted[:12]}, got {got[:12]}")

@@ -3,7 +3,7 @@
 import html
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,6 +12,7 @@ from doublebubble.errors import RunError
 from doublebubble.facade.auditing import inputs_of
 from doublebubble.facade.galleries import galleries_of
 from doublebubble.facade.sources import Data
+from doublebubble.printable import printable
 from doublebubble.report.facts import draws_asked, guarantees, level, mark, protocol_name
 from doublebubble.runs import statistics
 from doublebubble.runs.spec import RunSpec
@@ -20,8 +21,11 @@ from doublebubble.runs.tables import frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from torch import nn
 
     from doublebubble.audit.reverify import Verdict
+    from doublebubble.facade.job import Indices
+    from doublebubble.runs.attacks import Attacked
 
 _RADII = (0.0, 0.25, 0.5, 1.0)
 
@@ -85,8 +89,30 @@ class Run(StoredRun):
 
         return reverify_run(self, inputs_of(self.spec, data, data_dir)[0])
 
+    def attack(
+        self,
+        model: "nn.Module",
+        data: Data | None = None,
+        *,
+        data_dir: Path | None = None,
+        indices: "Indices" = ":",
+        **settings: Any,
+    ) -> "tuple[Attacked, ...]":
+        """For each certified input the nearest point found and confirmed where another class is likelier.
+
+        With probability at least 1 - level (1e-6) over its draws a success is real: its distance is then an upper bound
+        on the true robust distance, and one inside a guaranteed radius refutes the certificate. `settings` are those of
+        `AttackSettings`: steps, restarts, draws, n, level, reach, gradient, seed. What is found is kept in the run's
+        folder, if it has one, and shown on its page; the same call again attacks only what is left.
+        """
+        from doublebubble.facade.attacking import attack_run
+        from doublebubble.runs.attacks import AttackSettings
+
+        chosen = AttackSettings(**settings)
+        return attack_run(self, model, chosen, data=data, data_dir=data_dir, indices=indices)
+
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join(map(printable, self._lines()))
 
     def _repr_html_(self) -> str:
         first, *rest = (html.escape(line.strip()) for line in self._lines())

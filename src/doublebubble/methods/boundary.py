@@ -25,6 +25,7 @@ class Boundary(SmoothingMethod):
     uses = "one further ball, and the box"
     protocols = BOTH
     label, colour, marker, rank = "boundary", "#D55E00", "^", 20
+    on_grid = True
     steered = True
     published_balls = 2
 

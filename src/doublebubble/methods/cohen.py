@@ -42,6 +42,7 @@ class Cohen(SmoothingMethod):
     uses = "votes at the input, runner-up included"
     protocols = BOTH
     label, colour, marker, rank = "Cohen", "#0072B2", "o", 0
+    on_grid = True
     dashes = "dashed"
     steered = True
 

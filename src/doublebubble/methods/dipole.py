@@ -62,6 +62,7 @@ class Dipole(SmoothingMethod):
     uses = "pairs of opposite draws"
     protocols = SOUND
     label, colour, marker, rank = "dipole", "#56B4E9", "P", 40
+    on_grid = True
     dashes = "dotted"
 
     def promising(self, trials: Trials) -> bool:

@@ -17,6 +17,7 @@ class Double(SmoothingMethod):
     uses = "two further balls"
     protocols = BOTH
     label, colour, marker, rank = "double", "#009E73", "D", 30
+    on_grid = True
     dashes = "dashed"
     steered = True
     published_balls = 3

@@ -80,7 +80,7 @@ class FirstOrderStatistic:
 
         With an eta, on the part of the ball that lies in the domain.
         """
-        moments = [_half_moments(*tally.half_means(self._weights(test)), test.eta) for test in self.tests]
+        moments = [half_moments(*tally.half_means(self._weights(test)), test.eta) for test in self.tests]
         return self.judged(tally.counts, moments, alpha, sigma)
 
     def judged(self, counts: Counts, moments: Sequence[HalfMoments], alpha: float, sigma: float) -> Finding:
@@ -103,7 +103,8 @@ class FirstOrderStatistic:
         return weights_for(self.num_classes, self.top, test.rival, test.test)
 
 
-def _half_moments(g1: Floats, g2: Floats, eta: Floats | None) -> HalfMoments:
+def half_moments(g1: Floats, g2: Floats, eta: Floats | None) -> HalfMoments:
+    """What (F2) needs of two half means, or (F7) of them with eta added."""
     if eta is not None:
         g1, g2 = g1 + eta, g2 + eta
     return HalfMoments(float(g1 @ g2), float(np.linalg.norm(g1)), float(np.linalg.norm(g2)))
@@ -270,6 +271,7 @@ class FirstOrder(SmoothingMethod):
     uses = "where the failing draws lie"
     protocols = SOUND
     label, colour, marker, rank = "first order", "#CC79A7", "v", 50
+    on_grid = True
 
     def promising(self, trials: Trials) -> bool:
         """Whether gradients as networks usually show them would pay, and there are draws enough to see them."""

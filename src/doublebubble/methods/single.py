@@ -26,6 +26,7 @@ class Single(SmoothingMethod):
     uses = "one further ball, free space"
     protocols = BOTH
     label, colour, marker, rank = "single", "#E69F00", "s", 10
+    on_grid = True
     dashes = "dotted"
     steered = True
     published_balls = 2

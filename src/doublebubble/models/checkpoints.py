@@ -3,32 +3,38 @@
 Nothing in such a folder can execute code. May import only errors, and the architectures.
 """
 
-import json
-import os
+import io
 import pickle
+import zipfile
 from pathlib import Path
+from typing import Annotated
 
 import torch
-from pydantic import BaseModel, ConfigDict, ValidationError
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from doublebubble.errors import CheckpointError
+from doublebubble.files import largest_unpacked, read_plain, write_whole
+from doublebubble.json_text import parse_json
 from doublebubble.models.architectures import Normalised, build
+from doublebubble.models.calling import reason
 
 CARD = "model.json"
 WEIGHTS = "model.safetensors"
 
 
+_Side = Annotated[int, Field(ge=1, le=1 << 20)]
+
+
 class ModelCard(BaseModel):
     """What a trained model is: enough to build it again, and how it was trained."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     arch: str
     dataset: str
-    shape: tuple[int, int, int]
+    shape: tuple[_Side, _Side, _Side]
     classes: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
@@ -38,36 +44,17 @@ class ModelCard(BaseModel):
     noisy_accuracy: float | None = None
 
 
-def first_line(error: Exception) -> str:
-    """The first line of an error's message, or its kind if it has none."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace the file whole: a reader, or a crash, sees the old content or the new, never a part."""
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors as safetensors, atomically."""
-    draft = path.with_name(path.name + ".tmp")
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, draft, metadata)
-    with draft.open("rb") as file:
-        os.fsync(file.fileno())
-    draft.replace(path)
+    write_whole(path, save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, metadata))
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """The tensors of a safetensors file, or an error that names it."""
     try:
         return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"{path}: cannot be read as safetensors ({error})") from error
+    except Exception as error:  # whatever its parser meets
+        raise CheckpointError(f"{path}: cannot be read as safetensors ({reason(error)})") from error
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
@@ -78,23 +65,44 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     """
     if path.suffix == ".safetensors":
         return read_tensors(path)
+    require_modest_archive(path, path)
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise CheckpointError(
             f"{path}: refused, since reading it could execute code; save its state_dict() as safetensors instead"
         ) from error
-    except (OSError, RuntimeError, EOFError, ValueError) as error:
-        raise CheckpointError(f"{path}: cannot be read as weights ({first_line(error)})") from error
+    except Exception as error:  # the unpickler runs a program of the file's, though a harmless one
+        raise CheckpointError(f"{path}: cannot be read as weights ({reason(error)})") from error
     if isinstance(content, dict):
         content = next((content[key] for key in ("state_dict", "model") if isinstance(content.get(key), dict)), content)
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
         raise CheckpointError(f"{path}: expected a dictionary of tensors, got {type(content).__name__}")
+    if not all(isinstance(name, str) for name in content):
+        raise CheckpointError(f"{path}: expected a dictionary of tensors by name, got other keys")
     return {name.removeprefix("module."): tensor for name, tensor in content.items()}
 
 
-def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: Path) -> None:
-    """Copy weights into the model; missing, unexpected or wrongly shaped names are an error that lists them."""
+def require_modest_archive(file: Path | io.BytesIO, path: Path) -> None:
+    """An error if a zip archive would unpack to far more than it holds; its members' sizes are read, not they."""
+    if not zipfile.is_zipfile(file):
+        return
+    try:
+        with zipfile.ZipFile(file) as archive:
+            packed = sum(member.compress_size for member in archive.infolist())
+            unpacked = sum(member.file_size for member in archive.infolist())
+    except Exception as error:  # damaged in any way
+        raise CheckpointError(f"{path}: is damaged ({reason(error)})") from error
+    size = file.getbuffer().nbytes if isinstance(file, io.BytesIO) else file.stat().st_size
+    if unpacked > largest_unpacked(min(packed, size)):
+        raise CheckpointError(f"{path}: refused, its {size} bytes would unpack to {unpacked}")
+
+
+def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: Path, assign: bool = False) -> None:
+    """Put weights into the model; missing, unexpected or wrongly shaped names are an error that lists them.
+
+    With `assign` their memory becomes the model's, which then need have none: one that was made on `meta`.
+    """
     wanted = model.state_dict()
     problems = [f"missing {name}" for name in wanted if name not in tensors]
     problems += [f"unexpected {name}" for name in tensors if name not in wanted]
@@ -106,28 +114,36 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: Path) -> 
     if problems:
         more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
         raise CheckpointError(f"{source}: weights do not fit the model: {', '.join(problems[:5])}{more}")
-    model.load_state_dict(tensors)
+    own = {name: tensor.to(wanted[name].dtype, copy=True) for name, tensor in tensors.items()} if assign else tensors
+    model.load_state_dict(own, assign=assign)
 
 
 def save_model(folder: Path, model: Normalised, card: ModelCard) -> None:
     """Write weights and card into the folder, each file atomically."""
     save_tensors(folder / WEIGHTS, model.state_dict())
-    write_atomically(folder / CARD, card.model_dump_json(indent=2).encode())
+    write_whole(folder / CARD, card.model_dump_json(indent=2).encode())
 
 
 def read_card(folder: str | Path) -> ModelCard:
     """The card of a folder that `save_model` wrote."""
     path = Path(folder) / CARD
     try:
-        return ModelCard.model_validate(json.loads(path.read_text()))
-    except (OSError, ValidationError, ValueError) as error:
-        raise CheckpointError(f"{path}: expected the card of a trained model ({error})") from error
+        return ModelCard.model_validate(parse_json(read_plain(path)))
+    except (OSError, ValueError) as error:
+        why = f"{error.errors()[0]['loc']}: {error.errors()[0]['msg']}" if isinstance(error, ValidationError) else error
+        raise CheckpointError(f"{path}: expected the card of a trained model ({why})") from error
 
 
 def load_model(folder: str | Path) -> tuple[Normalised, ModelCard]:
     """The model of a folder that `save_model` wrote, in evaluation mode, and its card."""
-    card = read_card(folder)
-    model = build(card.arch, card.shape, len(card.classes), card.mean, card.std)
-    weights = Path(folder) / WEIGHTS
-    load_weights(model, read_tensors(weights), weights)
+    card, weights = read_card(folder), Path(folder) / WEIGHTS
+    tensors = read_tensors(weights)
+    try:
+        with torch.device("meta"):  # whatever shape the card claims, no memory is taken before the weights fit it
+            model = build(card.arch, card.shape, len(card.classes), card.mean, card.std)
+    except (RuntimeError, TypeError, OverflowError) as error:
+        raise CheckpointError(
+            f"{Path(folder) / CARD}: describes a model that cannot be made ({reason(error)})"
+        ) from error
+    load_weights(model, tensors, weights, assign=True)
     return model.eval(), card

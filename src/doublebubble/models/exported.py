@@ -6,8 +6,6 @@ May import only errors and checkpoints.
 """
 
 import io
-import json
-import pickle
 import re
 import warnings
 import zipfile
@@ -17,8 +15,10 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from doublebubble.errors import CheckpointError, ModelError
-from doublebubble.models.checkpoints import first_line
+from doublebubble.errors import CheckpointError, DoubleBubbleError, ModelError
+from doublebubble.json_text import parse_json
+from doublebubble.models.calling import reason
+from doublebubble.models.checkpoints import require_modest_archive
 
 _OPERATOR = re.compile(
     r"torch\.ops\.aten\.\w+(\.\w+)?|_operator\.(getitem|add|sub|mul|floordiv|mod|neg|eq|ne|lt|le|gt|ge)"
@@ -57,6 +57,7 @@ def archive_kind(path: Path) -> str:
     """`script`, `export` or `other`, by what the archive holds."""
     if not zipfile.is_zipfile(path):
         return "other"
+    require_modest_archive(path, path)
     with zipfile.ZipFile(path) as archive:
         names = [name.split("/", 1)[-1] for name in archive.namelist()]
     if any(name.startswith("code/") for name in names) and "constants.pkl" in names:
@@ -70,8 +71,8 @@ def load_script(path: Path) -> nn.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             module: nn.Module = torch.jit.load(path, map_location="cpu")  # type: ignore[no-untyped-call]
-    except (RuntimeError, ValueError) as error:
-        raise CheckpointError(f"{path}: cannot be loaded as TorchScript ({first_line(error)})") from error
+    except Exception as error:  # whatever its parser meets
+        raise CheckpointError(f"{path}: cannot be loaded as TorchScript ({reason(error)})") from error
     return module
 
 
@@ -81,8 +82,8 @@ def load_export(path: Path) -> nn.Module:
         raise CheckpointError(f"{path}: refused, since opening it could execute code: {problem}")
     try:
         program = torch.export.load(path)
-    except (RuntimeError, ValueError, AssertionError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path}: cannot be loaded as an exported program ({first_line(error)})") from error
+    except Exception as error:  # whatever its parser meets
+        raise CheckpointError(f"{path}: cannot be loaded as an exported program ({reason(error)})") from error
     for node in program.graph.nodes:
         if any(node.target is operator and len(node.args) > at and node.args[at] for operator, at in _TRAINING_FLAGS):
             raise ModelError(f"{path}: was exported in training mode ({node.name}); call model.eval() before export")
@@ -93,8 +94,10 @@ def _first_danger(path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as archive:
             return next(_dangers(archive), None)
-    except (ValueError, KeyError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        raise CheckpointError(f"{path}: is damaged ({first_line(error)})") from error
+    except DoubleBubbleError:
+        raise
+    except Exception as error:  # not the archive that it seems to be
+        raise CheckpointError(f"{path}: is damaged ({reason(error)})") from error
 
 
 def _dangers(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -106,7 +109,7 @@ def _dangers(archive: zipfile.ZipFile) -> Iterator[str]:
         if name.endswith(".pt"):
             yield from _unsafe_pickle(name, archive.read(full))
         elif re.fullmatch(r"models/[\w-]+\.json", name):
-            yield from _unsafe_program(json.loads(archive.read(full)))
+            yield from _unsafe_program(parse_json(archive.read(full), infinite=True))
         elif re.fullmatch(r"data/(weights|constants)/[\w-]+_config\.json", name):
             yield from _unsafe_payloads(archive, full)
         elif not _PLAIN_MEMBER.fullmatch(name):
@@ -116,16 +119,20 @@ def _dangers(archive: zipfile.ZipFile) -> Iterator[str]:
 def _unsafe_pickle(name: str, content: bytes) -> Iterator[str]:
     if not content:
         return
+    require_modest_archive(io.BytesIO(content), Path(name))
     try:
         torch.load(io.BytesIO(content), weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
-        yield f"{name} is more than tensors ({first_line(error)})"
+    except Exception as error:  # noqa: BLE001  # nothing but tensors passes
+        yield f"{name} is more than tensors ({reason(error)})"
 
 
 def _unsafe_payloads(archive: zipfile.ZipFile, config: str) -> Iterator[str]:
     """Weights and constants are raw bytes, or else pickles of tensors alone."""
     folder, there = config.rsplit("/", 1)[0], set(archive.namelist())
-    for payload in json.loads(archive.read(config))["config"].values():
+    described = parse_json(archive.read(config))
+    if not isinstance(described, dict):
+        raise ValueError(f"{config} does not describe weights")
+    for payload in described["config"].values():
         path = f"{folder}/{payload['path_name']}"
         if path not in there:
             yield f"{payload['path_name']} is named but not there"
@@ -147,7 +154,7 @@ def _unsafe_program(tree: object) -> Iterator[str]:
             elif key == "guards_code" and (odd := [guard for guard in value or [] if not _GUARD.fullmatch(guard)]):
                 yield f"it evaluates {odd[0]}"
             elif key in ("in_spec", "out_spec"):
-                yield from _unsafe_containers(json.loads(value or "null"))
+                yield from _unsafe_containers(parse_json(value or "null"))
             else:
                 yield from _unsafe_program(value)
 

@@ -3,6 +3,7 @@
 May import only errors and streams.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 
 from doublebubble.errors import ModelError
 from doublebubble.models.accuracy import predictions
-from doublebubble.models.checkpoints import first_line
+from doublebubble.models.calling import ModelCode, logits_of, out_of_memory
 from doublebubble.streams import Stream
 
 _CHANCE = 0.001
@@ -45,10 +46,16 @@ def first_look(
     another order than the labels; then, and if it has another number of classes, `numbering` is said as well.
     """
     aside = f"; {numbering}" if numbering else ""
-    check_logits(model, inputs[:2], num_classes, numbering)
+    check_logits(model, inputs, num_classes, numbering)
     stream = Stream(seed, 0, "select", "first_look")
-    clean = predictions(model, inputs, 0.0, stream).cpu()
-    noisy = predictions(model, inputs, sigma, stream).cpu()
+    try:
+        with ModelCode("the model fails on some of the first inputs"):
+            clean = predictions(model, inputs, 0.0, stream).cpu()
+            noisy = predictions(model, inputs, sigma, stream).cpu()
+    except ModelError as error:
+        if out_of_memory(error):
+            raise
+        return FirstLook(math.nan, math.nan, (f"{error}; what it fails on is recorded as failed",))
     clean_right, noisy_right = int((clean == labels).sum()), int((noisy == labels).sum())
     warnings = []
     if moved := _permutation(clean.numpy(), labels.numpy(), num_classes):
@@ -68,20 +75,20 @@ def first_look(
 
 def output_size(model: nn.Module, inputs: Tensor) -> int:
     """How many logits the model gives for each input."""
-    logits = _logits(model, inputs)
-    if logits.dim() != 2 or len(logits) != len(inputs):
+    logits, rows = _logits(model, inputs)
+    if logits.dim() != 2 or len(logits) != rows:
         raise ModelError(f"the model: expected one row of logits for each input, got shape {tuple(logits.shape)}")
     return logits.shape[1]
 
 
 def check_logits(model: nn.Module, inputs: Tensor, num_classes: int, numbering: str = "") -> None:
-    """An error unless the model takes these inputs and gives finite logits of the shape expected.
+    """An error unless the model takes some of these inputs and gives finite logits of the shape expected.
 
     If it has more classes than the data, `numbering` is said as well.
     """
-    logits = _logits(model, inputs)
-    if logits.shape != (len(inputs), num_classes):
-        expected, got, hint = (len(inputs), num_classes), tuple(logits.shape), ""
+    logits, rows = _logits(model, inputs)
+    if logits.shape != (rows, num_classes):
+        expected, got, hint = (rows, num_classes), tuple(logits.shape), ""
         if logits.dim() == 2 and logits.shape[1] > num_classes:
             hint = (f"; {numbering}" if numbering else "") + (
                 "; for a folder of images that lacks some of the model's classes, give all of them in the model's "
@@ -93,15 +100,20 @@ def check_logits(model: nn.Module, inputs: Tensor, num_classes: int, numbering: 
 
 
 @torch.no_grad()
-def _logits(model: nn.Module, inputs: Tensor) -> Tensor:
-    try:
-        logits = model(inputs)
-    except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
-        shape = tuple(inputs.shape[1:])
-        raise ModelError(f"the model does not take inputs of shape {shape}: {first_line(error)}") from error
-    if not isinstance(logits, Tensor):
-        raise ModelError(f"the model: expected logits as a tensor, got {type(logits).__name__}")
-    return logits
+def _logits(model: nn.Module, inputs: Tensor) -> tuple[Tensor, int]:
+    """Logits of the first two inputs, or of the first one that the model takes by itself; and of how many they are.
+
+    An input that the model fails on says nothing of the others; an error if it takes none, or memory runs out.
+    """
+    doing, failed = f"the model does not take inputs of shape {tuple(inputs.shape[1:])}", None
+    for given in (inputs[:2], *(inputs[row : row + 1] for row in range(len(inputs)))):
+        try:
+            return logits_of(model, given, doing, "the model"), len(given)
+        except ModelError as error:
+            failed = failed or error
+            if error.__cause__ is None or out_of_memory(error):
+                break
+    raise failed or ModelError("the model: expected inputs to look at, got none")
 
 
 def _like_guessing(right: int, count: int, num_classes: int) -> bool:

@@ -14,6 +14,7 @@ from torch import nn
 
 from doublebubble.errors import CheckpointError, ModelError, SettingError
 from doublebubble.models.architectures import ARCHITECTURES, Normalised, Shape, build
+from doublebubble.models.calling import ModelCode
 from doublebubble.models.checkpoints import CARD, load_model, load_weights, read_card, read_weights
 from doublebubble.models.exported import archive_kind, load_export, load_script
 
@@ -90,24 +91,29 @@ def _from_timm(
         timm = importlib.import_module("timm")
     except ImportError as error:
         raise SettingError(f"timm:{name}: timm is not installed; `pip install timm` brings it") from error
-    try:
+    with _setting(), ModelCode(f"timm:{name}: timm cannot make it"):
         network = timm.create_model(name, pretrained=weights is None, num_classes=num_classes, in_chans=shape[0])
-    except (RuntimeError, ValueError, OSError) as error:
-        raise SettingError(f"timm:{name}: timm cannot make it ({error})") from error
     return _with_weights(Normalised(network, mean, std), weights)
 
 
 def _from_factory(text: str) -> nn.Module:
     module_name, _, name = text.partition(":")
-    with _here_importable():
-        try:
-            factory = getattr(importlib.import_module(module_name), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise SettingError(f"model {text}: cannot be imported ({error})") from error
-    model = factory() if callable(factory) and not isinstance(factory, nn.Module) else factory
+    with _setting(), ModelCode(f"model {text}: cannot be imported"), _here_importable():
+        factory = getattr(importlib.import_module(module_name), name)
+    with ModelCode(f"model {text}: cannot be made"):
+        model = factory() if callable(factory) and not isinstance(factory, nn.Module) else factory
     if not isinstance(model, nn.Module):
         raise ModelError(f"model {text}: expected a torch module, got {type(model).__name__}")
     return model
+
+
+@contextmanager
+def _setting() -> Iterator[None]:
+    """A model that cannot be had by its name is a name that cannot be meant."""
+    try:
+        yield
+    except ModelError as error:
+        raise SettingError(str(error)) from error
 
 
 @contextmanager

@@ -3,16 +3,16 @@
 from doublebubble.noise.cells import Cells, rounded_normal
 from doublebubble.noise.gaussian64 import Gaussian64Draws
 from doublebubble.noise.lattice import Lattice, LatticeDraws
+from doublebubble.noise.law import NoiseLaw
 from doublebubble.noise.remainder import Remainders, edge_loss, line_coordinates, line_error
-from doublebubble.noise.source import NOISES, NoiseName, NoiseSource, noise_source
+from doublebubble.noise.source import NoiseSource, noise_source
 
 __all__ = [
-    "NOISES",
     "Cells",
     "Gaussian64Draws",
     "Lattice",
     "LatticeDraws",
-    "NoiseName",
+    "NoiseLaw",
     "NoiseSource",
     "Remainders",
     "edge_loss",

@@ -24,7 +24,7 @@ Indices = npt.NDArray[np.int32]
 _BLOCK = 1 << 15  # values drawn at once; smaller blocks cost time for each value, larger ones for each request
 _TOLERANCE = 2.0**-22  # of a value: the rounding of i/255, or of i times the rounded 1/255, in float32
 _PAST_DOMAIN = 8  # standard deviations from the domain to the end of the range
-_LARGEST_INDEX = 1 << 24  # integers beyond are not exact in float32
+_LARGEST_INDEX = 1 << 22  # up to it a grid point rounded to float32 is nearer to itself than to any other
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ of draw i do not depend on the pieces. May import streams, types and errors only
 """
 
 from abc import ABC, abstractmethod
-from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -16,9 +15,7 @@ from doublebubble.noise.gaussian64 import Gaussian64Draws
 from doublebubble.noise.lattice import Indices, Lattice, LatticeDraws
 from doublebubble.noise.remainder import Remainders
 from doublebubble.streams import NormalDraws, Stream
-
-NoiseName = Literal["gaussian", "gaussian64", "lattice"]
-NOISES: tuple[NoiseName, ...] = get_args(NoiseName)
+from doublebubble.types import NOISES, NoiseName
 
 
 class NoiseSource(ABC):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from doublebubble import registry
-from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.certificate import Ball, Certificate, Noise, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import InputError, SettingError
 from doublebubble.method import PublishedBall, PublishedBalls, SmoothingMethod
@@ -126,6 +126,7 @@ def _certificate(
         draws={stage: cost.draws for stage, cost in spent.items()},
         forward_equivalents={stage: cost.forward_equivalents for stage, cost in spent.items()},
         seconds=seconds,
+        noise=Noise(searched.smoothed.noise.name),
     )
 
 

@@ -7,12 +7,13 @@ domain nearer than the radius gets another class. Knows methods by the registry 
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from doublebubble import registry
 from doublebubble.bounds import AlphaBudget, RivalBound
-from doublebubble.certificate import Ball, Certificate, Claim, Status
+from doublebubble.certificate import Ball, Certificate, Claim, Noise, Status
 from doublebubble.config import CertifyConfig
+from doublebubble.errors import SettingError
 from doublebubble.geometry import certified_radius
 from doublebubble.method import SmoothingMethod
 from doublebubble.search.plan import BallPlan, Plan, Proposals, best_of
@@ -33,6 +34,9 @@ class _Timed:
 
 def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
     """A certificate for each input, each as if it were alone; draws of several inputs share micro-batches."""
+    inputs = [replace(given, x=smoothed.noise.placed(given.x, given.index)) for given in inputs]
+    for given in inputs:
+        _noise(smoothed, config, given)  # an error before any draw is made, not after
     selected = _tallies(smoothed, [Request(i.x, config.n0, Stream(config.seed, i.index, "select")) for i in inputs])
     proposals, search_seconds = [], []
     for given, select in zip(inputs, selected, strict=True):
@@ -61,21 +65,32 @@ def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Se
     return certificates
 
 
+def usable_methods(smoothed: SmoothedClassifier, config: CertifyConfig) -> list[SmoothingMethod]:
+    """The methods asked for, an error if one has no proof for the noise; under `auto` all that have one."""
+    automatic = config.methods == (registry.AUTO,)
+    asked = registry.names("sound") if automatic else config.methods
+    methods = [method for name in asked if isinstance(method := registry.card(name), SmoothingMethod)]
+    usable = [method for method in methods if method.on_grid or smoothed.noise.lattice is None]
+    if not automatic and len(usable) < len(methods):
+        lacking = ", ".join(method.name for method in methods if method not in usable)
+        raise SettingError(f"noise lattice: expected methods that are proved for it, got {lacking}; auto leaves it out")
+    return usable
+
+
 def propose(trials: Trials) -> Proposals:
     """A plan for every method asked for, and the choice among them; under `auto` the plan of the method chosen alone.
 
     Made from select and search draws: the choice costs none of alpha. Among equal gains the simpler method is chosen.
     """
     automatic = trials.config.methods == (registry.AUTO,)
-    asked = registry.names("sound") if automatic else trials.config.methods
-    methods = [method for name in asked if isinstance(method := registry.card(name), SmoothingMethod)]
+    methods = usable_methods(trials.smoothed, trials.config)
     found = {
         method.name: method.propose(trials)
         for method in sorted(methods, key=lambda method: method.rank)
         if not automatic or method.promising(trials)
     }
     chosen = best_of(list(found.values())).plan.method
-    plans = {name: found[name].plan for name in ((chosen,) if automatic else asked)}
+    plans = {name: found[name].plan for name in ((chosen,) if automatic else trials.config.methods)}
     return Proposals(plans, chosen, trials.cost)
 
 
@@ -93,10 +108,16 @@ def certify_requests(config: CertifyConfig, given: Input, found: Proposals) -> l
 def claim(
     plan: Plan, given: Input, tallies: Mapping[str, Tally], smoothed: SmoothedClassifier, config: CertifyConfig
 ) -> Claim:
-    """What one plan certifies, at level alpha by itself: its balls share alpha, each ball's rivals do not."""
+    """What one plan certifies, at level alpha by itself: its balls share alpha, each ball's rivals do not.
+
+    What the noise of n draws takes off alpha, and no plan has more, is taken off before the balls share it (N3).
+    """
     if len({ball.statistic.top for ball in plan.balls}) != 1:
         raise AssertionError(f"method {plan.method}: all balls of a plan are for one class")
-    budget = AlphaBudget(config.alpha)
+    if sum(ball.n for ball in plan.balls) > config.n:
+        raise AssertionError(f"method {plan.method}: a plan has at most n draws")
+    dimension, noise = given.x.numel(), smoothed.noise
+    budget = AlphaBudget(config.alpha, _noise(smoothed, config, given).loss)
     shares = budget.take_equal([ball.part for ball in plan.balls])
     balls = tuple(
         certified_ball(ball, tallies[ball.part], share, smoothed.sigma)
@@ -106,8 +127,10 @@ def claim(
         return Claim(balls[0].radius, balls, (1.0,), whole_domain=False, reason=plan.reason)
     low, high = smoothed.domain if plan.boxed and smoothed.domain is not None else (None, None)
     centres = [ball.centre for ball in plan.balls]
-    bound = certified_radius(given.x, centres, [ball.radius for ball in balls], low, high)  # (D1)
-    return Claim(bound.radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, plan.reason)
+    radii = [noise.nearer(ball.radius, dimension) for ball in balls]
+    bound = certified_radius(given.x, centres, radii, low, high)  # (D1)
+    radius = noise.nearer(bound.radius, dimension)
+    return Claim(radius, balls, tuple(bound.multipliers.tolist()), bound.whole_domain, plan.reason)
 
 
 def certified_ball(plan: BallPlan, tally: Tally, alpha: float, sigma: float) -> Ball:
@@ -181,7 +204,15 @@ def _certificate(
         forward_equivalents={**draws, "search": found.cost.forward_equivalents},
         seconds=seconds,
         beside=beside,
+        noise=_noise(smoothed, config, given),
     )
+
+
+def _noise(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -> Noise:
+    """The noise of the draws for one input, and what n of them take off alpha: an error where that is too much."""
+    law = smoothed.noise
+    loss = law.loss(config.n, given.x.numel(), config.alpha)
+    return Noise(law.name, loss, law.grid, *(law.limits or (None, None)))
 
 
 def _tallies(smoothed: SmoothedClassifier, requests: Sequence[Request]) -> list[_Timed]:

@@ -7,7 +7,7 @@ from doublebubble.runs.record import Record
 from doublebubble.runs.sampling import sampling
 from doublebubble.runs.spec import RunSpec, spec_hash
 from doublebubble.runs.store import StoredRun
-from doublebubble.types import Guarantee
+from doublebubble.types import ASSUMED, Guarantee
 
 
 def facts(run: StoredRun) -> Iterator[tuple[str, str]]:
@@ -23,7 +23,10 @@ def facts(run: StoredRun) -> Iterator[tuple[str, str]]:
     config = spec.config
     yield "data", f"{spec.dataset}, {spec.split} split"
     yield "model", spec.model_digest[:12]
-    yield "noise", f"sigma {spec.sigma:g}"
+    yield "noise", f"{noise_name(spec)}, sigma {spec.sigma:g}"
+    yield "assumed", assumed(spec)
+    if losses := {record.noise.loss for record in run.records if record.noise.loss}:
+        yield "lost", f"{max(losses):.2g} of alpha at most, to the distance of the noise from the normal law"
     yield "draws", f"{draws_asked(config)}, seed {config.seed}"
     yield from _sampling(run)
     yield "protocol", f"{protocol_name(config.protocol)}; methods {' '.join(config.methods)}"
@@ -31,6 +34,16 @@ def facts(run: StoredRun) -> Iterator[tuple[str, str]]:
     yield "ran on", f"{spec.device}, program {spec.program}, micro-batches of {spec.batch_size}"
     if not spec.centres:
         yield "note", "centres were not stored: radii of plans that use any cannot be verified again"
+
+
+def noise_name(spec: RunSpec) -> str:
+    """The noise, with its grid if it has one."""
+    return spec.noise if spec.grid is None else f"{spec.noise} of step 1/{spec.grid}"
+
+
+def assumed(spec: RunSpec) -> str:
+    """What the radii rest on besides the draws: docs/noise.md says more."""
+    return f"the model is a function of one row of its input; {ASSUMED[spec.noise]}"
 
 
 def draws_asked(config: CertifyConfig) -> str:

@@ -5,6 +5,7 @@ Colours are those of Okabe and Ito; lines of one panel differ in their markers o
 beside its panel, and names keep their distance.
 """
 
+import io
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from doublebubble.files import write_whole
 from doublebubble.report.measures import Estimate
 
 if TYPE_CHECKING:
@@ -76,6 +78,13 @@ def draw(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, captio
 
     Rows are broken after two panels, or after each one if names of lines are long. All panels have the same axes.
     """
+    from matplotlib import rc_context
+
+    with rc_context({"text.parse_math": False}):  # a dollar in somebody's name is a dollar
+        return _drawn(panels, style, title, caption)
+
+
+def _drawn(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, caption: str) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -116,8 +125,10 @@ def save(figure: "Figure", stem: Path) -> tuple[Path, Path]:
     stem.parent.mkdir(parents=True, exist_ok=True)
     png, pdf = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".pdf")
     with matplotlib.rc_context({"pdf.fonttype": 42}):
-        figure.savefig(png, dpi=200, metadata={"Software": None})
-        figure.savefig(pdf, metadata={"CreationDate": None})
+        for path, unwanted in ((png, "Software"), (pdf, "CreationDate")):
+            content = io.BytesIO()
+            figure.savefig(content, format=path.suffix[1:], dpi=200, metadata={unwanted: None})
+            write_whole(path, content.getvalue())
     return png, pdf
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from doublebubble.files import write_whole
 from doublebubble.report.figure import Panel
 from doublebubble.report.measures import Estimate
 
@@ -154,8 +155,8 @@ def save_table(table: Table, stem: Path) -> tuple[Path, Path]:
     """Write STEM.md and STEM.tex."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     plain, tex = stem.with_name(stem.name + ".md"), stem.with_name(stem.name + ".tex")
-    plain.write_text(markdown(table))
-    tex.write_text(latex(table))
+    write_whole(plain, markdown(table).encode())
+    write_whole(tex, latex(table).encode())
     return plain, tex
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from doublebubble.files import write_whole
 from doublebubble.report.captions import BANDS, provenance
 from doublebubble.report.figure import AxesStyle, Panel, draw, save
 from doublebubble.report.tables import Table, markdown, save_table
@@ -47,5 +48,5 @@ def write(results: Results, folder: Path, title: str) -> list[Path]:
         written += save_table(table, folder / name)
         page.append(f"## {name.replace('-', ' ').capitalize()}\n\n{markdown(table).rstrip()}")
     listing = folder / "README.md"
-    listing.write_text("\n\n".join(page) + "\n")
+    write_whole(listing, ("\n\n".join(page) + "\n").encode())
     return [*written, listing]

@@ -1,8 +1,12 @@
 """Which inputs of a data set a run covers: slices as text, and the one text that stands for a set of inputs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 
 from doublebubble.errors import SettingError
+
+MOST = 4_000_000
+"""How many inputs one run can have."""
 
 
 def parse_indices(text: str, size: int) -> tuple[int, ...]:
@@ -20,16 +24,19 @@ def parse_indices(text: str, size: int) -> tuple[int, ...]:
             numbers = []
         if not 1 <= len(numbers) <= 3 or (len(numbers) == 1 and numbers[0] is None):
             raise SettingError(f"indices: expected pieces like 7, 0:100 or 0:10000:20, got {piece.strip()!r}")
-        chosen += _piece(piece.strip(), numbers, size)
+        found = _piece(piece.strip(), numbers, size)
+        if len(chosen) + (found.stop - found.start) // found.step > MOST:
+            raise SettingError(f"indices: expected at most {MOST} inputs in one run, got {text[:80]!r}")
+        chosen += found
     if not chosen:
         raise SettingError(f"indices: expected at least one input, {text!r} names none")
-    if len(set(chosen)) != len(chosen):
-        twice = next(index for number, index in enumerate(chosen) if index in set(chosen[:number]))
+    chosen.sort()
+    if (twice := next((a for a, b in pairwise(chosen) if a == b), None)) is not None:
         raise SettingError(f"indices: {text!r} names input {twice} twice")
-    return tuple(sorted(chosen))
+    return tuple(chosen)
 
 
-def _piece(text: str, numbers: Sequence[int | None], size: int) -> Iterable[int]:
+def _piece(text: str, numbers: Sequence[int | None], size: int) -> range:
     first = numbers[0] if numbers[0] is not None else 0
     last = first + 1 if len(numbers) == 1 else (size if numbers[1] is None else numbers[1])
     step = numbers[2] if len(numbers) == 3 and numbers[2] is not None else 1

@@ -2,9 +2,31 @@
 
 import errno
 import importlib
+import os
+from pathlib import Path
 from typing import Any
 
+from doublebubble.files import open_plain
+
 _TAKEN = {errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK}
+
+
+def take_lock(path: Path) -> tuple[int, bool] | None:
+    """The open file of a lock, and whether it was made just now; None if another process holds it.
+
+    A file that its owner removed between opening and locking it here locks nobody out: then the next one is taken.
+    """
+    while True:
+        try:
+            file, fresh = open_plain(path, os.O_RDWR | os.O_EXCL), True
+        except FileExistsError:
+            file, fresh = open_plain(path, os.O_RDWR), False
+        if not try_lock(file):
+            os.close(file)
+            return None
+        if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
+            return file, fresh
+        os.close(file)
 
 
 def try_lock(file: int) -> bool:

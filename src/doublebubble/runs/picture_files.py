@@ -1,9 +1,12 @@
 """Where a run keeps the pictures that were drawn of its inputs: `RUN/pictures/INDEX.png`."""
 
+import re
 from pathlib import Path
 
-from doublebubble.errors import RunError
 from doublebubble.runs.store import PICTURES
+from doublebubble.runs.whole_files import put_file
+
+_NUMBER = re.compile(r"\d{1,19}", re.ASCII)
 
 
 def picture_path(run: Path, index: int) -> Path:
@@ -12,19 +15,12 @@ def picture_path(run: Path, index: int) -> Path:
 
 
 def stored_pictures(run: Path) -> dict[int, Path]:
-    """The pictures that a run holds, by input, in rising order; other files in the folder are left alone."""
-    found = {int(path.stem): path for path in (run / PICTURES).glob("*.png") if path.stem.isdecimal()}
+    """The pictures that a run holds, by input, in rising order; links and other files there are left alone."""
+    names = (run / PICTURES).glob("*.png")
+    found = {int(p.stem): p for p in names if _NUMBER.fullmatch(p.stem) and not p.is_symlink() and p.is_file()}
     return dict(sorted(found.items()))
 
 
 def store_picture(run: Path, index: int, content: bytes) -> Path:
     """Keep a picture of an input in its run, in place of an earlier one; the file is whole at any moment."""
-    path = picture_path(run, index)
-    draft = path.with_suffix(".tmp")
-    try:
-        path.parent.mkdir(exist_ok=True)
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror})") from error
-    return path
+    return put_file(picture_path(run, index), content)

@@ -9,10 +9,11 @@ import math
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import nn
 
 from doublebubble.config import Settings
 from doublebubble.errors import ModelError
+from doublebubble.models.calling import ModelCode, logits_of
 from doublebubble.streams import NormalDraws, Stream
 
 _ROWS = 4
@@ -43,17 +44,15 @@ def probe(model: nn.Module, shape: tuple[int, ...], batch_size: int) -> Probe:
         raise ModelError("expected a model in evaluation mode, but it is in training mode: call model.eval()")
     parameters = [parameter for parameter in model.parameters() if parameter.is_floating_point()]
     dtype = parameters[0].dtype if parameters else torch.float32
-    batch = torch.zeros((batch_size, *shape))
-    NormalDraws(Stream(0, 0, "audit", "probe"), batch[0]).fill(batch[:_ROWS])
-    batch[:_ROWS].mul_(0.5).add_(0.5)  # about what the noisy inputs of the unit box look like
-    try:
-        with torch.inference_mode():
-            logits = model(batch.to(parameters[0].device if parameters else "cpu", dtype))
-    except (RuntimeError, ValueError, TypeError, IndexError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"the model failed on a batch of shape {tuple(batch.shape)}: {reason}") from error
-    if not isinstance(logits, Tensor) or logits.dim() != 2 or len(logits) != batch_size:
-        got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+    doing = f"the model failed on a batch of shape {(batch_size, *shape)}"
+    with ModelCode(doing), torch.inference_mode():  # also where such a batch is too large to be made
+        batch = torch.zeros((batch_size, *shape))
+        NormalDraws(Stream(0, 0, "audit", "probe"), batch[0]).fill(batch[:_ROWS])
+        batch[:_ROWS].mul_(0.5).add_(0.5)  # about what the noisy inputs of the unit box look like
+        given = batch.to(parameters[0].device if parameters else "cpu", dtype)
+        logits = logits_of(model, given, doing, "the model")
+    if logits.dim() != 2 or len(logits) != batch_size:
+        got = tuple(logits.shape)
         raise ModelError(f"expected one row of logits for each of {batch_size} inputs, got {got}")
     logits = logits[:_ROWS].cpu().double()
     if not bool(logits.isfinite().all()):

@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, JsonValue, model_validator
 
-from doublebubble.certificate import Ball, Certificate, Claim, Status
+from doublebubble.certificate import Ball, Certificate, Claim, Noise, Status
 from doublebubble.config import Settings
 from doublebubble.errors import RunError
-from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.spec import MOST_CLASSES, MOST_INTEGER, RunSpec
 from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee
 
 RecordStatus = Literal["certified", "not_separated", "not_covered", "not_reached", "wrong_class", "failed", "imported"]
@@ -23,8 +23,12 @@ _STATUS: dict[Status, RecordStatus] = {
     Status.WRONG_CLASS: "wrong_class",
 }
 _SENTENCES = {name: status for status, name in _STATUS.items()}
-VotesByClass = dict[int, Annotated[int, Field(ge=0)]]
-Length = Annotated[float, Field(ge=0)]
+LARGEST_RADIUS = 1e15
+"""No radius is larger; six decimals of one that were could not be written exactly."""
+Count = Annotated[int, Field(ge=0, le=MOST_INTEGER)]
+VotesByClass = dict[Annotated[int, Field(ge=0, lt=MOST_CLASSES)], Count]
+Length = Annotated[float, Field(ge=0, le=LARGEST_RADIUS)]
+Seconds = Annotated[float, Field(ge=0, le=LARGEST_RADIUS)]
 
 
 def floor_radius(radius: float) -> float:
@@ -33,8 +37,8 @@ def floor_radius(radius: float) -> float:
     Decimal represents a double exactly, so nothing is rounded before the floor is taken. The radius is a double above
     the floored value, and rounding to the nearest double is monotone, so the result cannot pass the radius.
     """
-    if not (np.isfinite(radius) and radius >= 0):
-        raise RunError(f"radius: expected a finite number >= 0, got {radius!r}")
+    if not 0 <= radius <= LARGEST_RADIUS:
+        raise RunError(f"radius: expected a finite number >= 0 and at most {LARGEST_RADIUS:g}, got {radius!r}")
     return float(Decimal(radius).quantize(Decimal("0.000001"), rounding=ROUND_FLOOR))
 
 
@@ -54,14 +58,14 @@ class BallRecord(Settings):
     `centre` and `vectors` are rows of the run's file of centres for this input; a centre of None is the input itself.
     """
 
-    centre: Annotated[int, Field(ge=0)] | None
+    centre: Count | None
     radius: float
-    n: int
+    n: Annotated[int, Field(ge=-MOST_INTEGER, le=MOST_INTEGER)]
     alpha: float
     counts: VotesByClass
     statistic: str
     evidence: dict[str, JsonValue]
-    vectors: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    vectors: dict[str, Count] = Field(default_factory=dict)
 
 
 class ClaimRecord(Settings):
@@ -79,12 +83,13 @@ class Record(Settings):
     `radius` and `radii` are rounded down to 6 decimals; an imported radius is as its file has it. A failed input has
     status `failed`, an error, no prediction and radius 0, and counts as not certified. Votes are kept for classes that
     got any. `beside` has what proves the radii of the methods that were not chosen. `centres_digest` is the SHA-256 of
-    this input's file of centres, if its plans used any besides the input.
+    this input's file of centres, if its plans used any besides the input. `noise` says how its draws were made and what
+    of alpha that took.
     """
 
-    index: Annotated[int, Field(ge=0)]
-    label: int | None
-    prediction: Annotated[int, Field(ge=ABSTAIN)]
+    index: Count
+    label: Annotated[int, Field(ge=-MOST_INTEGER, le=MOST_INTEGER)] | None
+    prediction: Annotated[int, Field(ge=ABSTAIN, le=MOST_INTEGER)]
     status: RecordStatus
     radius: Length
     radii: dict[str, Length]
@@ -99,9 +104,10 @@ class Record(Settings):
     whole_domain: bool = False
     centres_digest: str | None = None
     counts: dict[str, VotesByClass] = Field(default_factory=dict)
-    draws: dict[str, int] = Field(default_factory=dict)
-    forward_equivalents: dict[str, int] = Field(default_factory=dict)
-    seconds: dict[str, float] = Field(default_factory=dict)
+    draws: dict[str, Count] = Field(default_factory=dict)
+    forward_equivalents: dict[str, Count] = Field(default_factory=dict)
+    seconds: dict[str, Seconds] = Field(default_factory=dict)
+    noise: Noise = Field(default_factory=Noise)
     beside: dict[str, ClaimRecord] = Field(default_factory=dict)
 
     @property
@@ -146,6 +152,7 @@ class Record(Settings):
             draws=dict(certificate.draws),
             forward_equivalents=dict(certificate.forward_equivalents),
             seconds=dict(certificate.seconds),
+            noise=certificate.noise,
             beside={method: _claim(claim, rows) for method, claim in certificate.beside.items()},
         )
 
@@ -166,9 +173,7 @@ class Record(Settings):
 
     def certificate(self, spec: RunSpec, centres: Floats | None) -> Certificate:
         """The certificate that this is the record of, its radii as they are here; `centres` as the run keeps them."""
-        lost = centres is None and any(ball.centre is not None or ball.vectors for ball in self.all_balls)
-        if self.status not in _SENTENCES or lost:
-            why = "its centres were not stored" if lost else "it has none"
+        if why := self._damage(spec, centres):
             raise RunError(f"input {self.index}: the certificate cannot be made again, {why}")
         return Certificate(
             index=self.index,
@@ -192,6 +197,7 @@ class Record(Settings):
             draws=self.draws,
             forward_equivalents=self.forward_equivalents,
             seconds=self.seconds,
+            noise=self.noise,
             beside={
                 method: Claim(
                     radius=self.radii[method],
@@ -203,6 +209,21 @@ class Record(Settings):
                 for method, claim in self.beside.items()
             },
         )
+
+    def _damage(self, spec: RunSpec, centres: Floats | None) -> str:
+        """Why there is no certificate to be made of the record; nothing if there is one."""
+        if self.status not in _SENTENCES:
+            return "it has none"
+        balls = list(self.all_balls)
+        rows = [row for ball in balls for row in (ball.centre, *ball.vectors.values()) if row is not None]
+        labels = [label for votes in (*self.counts.values(), *(ball.counts for ball in balls)) for label in votes]
+        if rows and centres is None:
+            return "its centres were not stored"
+        if centres is not None and max(rows, default=-1) >= len(centres):
+            return "its file of centres lacks some of them"
+        if max(labels, default=-1) >= spec.num_classes:
+            return f"it has votes for class {max(labels)} of {spec.num_classes}"
+        return ""
 
     def without_time(self) -> dict[str, object]:
         """All that must be equal when the same input is certified again."""

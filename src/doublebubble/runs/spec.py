@@ -3,17 +3,32 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, TypeAdapter, ValidationError, model_serializer
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    TypeAdapter,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
-from doublebubble.config import CertifyConfig, Settings
-from doublebubble.errors import RunError
+from doublebubble.config import CertifyConfig, Settings, checked_domain, first_problem
+from doublebubble.errors import RunError, SettingError
+from doublebubble.json_text import parse_json
 from doublebubble.runs.indices import parse_indices
 from doublebubble.runs.probe import Probe
+from doublebubble.types import NoiseName
 
 FORMAT = 2
 """The layout of spec.json and records.jsonl; another number is another layout."""
+MOST_CLASSES, MOST_INTEGER = 1 << 20, (1 << 63) - 1
+"""What no run exceeds: a file that says more is wrong, and must not make its reader allocate that much."""
+
+
+_USUAL: dict[str, object] = {"classes": None, "noise": "gaussian", "grid": None}
 
 
 class RunSpec(Settings):
@@ -24,7 +39,8 @@ class RunSpec(Settings):
     spends and alpha times that number bounds the probability of any false certificate in the whole data set; None means
     that the level holds for each input by itself. `centres` says whether the centres of plans are stored. `probe` is
     what the model said of fixed inputs; None where it was not asked. `classes` are those of a folder of images, in the
-    order that numbers its labels; None for data that bring their own numbers.
+    order that numbers its labels; None for data that bring their own numbers. `noise` is how noise was made, on a
+    `grid` of so many steps for each unit if it is the lattice.
     """
 
     kind: Literal["certify"] = "certify"
@@ -35,9 +51,9 @@ class RunSpec(Settings):
     size: Annotated[int, Field(ge=1)]
     indices: str
     sigma: Annotated[float, Field(gt=0)]
-    num_classes: Annotated[int, Field(ge=2)]
-    shape: tuple[int, ...]
-    domain: tuple[float, float] | None
+    num_classes: Annotated[int, Field(ge=2, le=MOST_CLASSES)]
+    shape: tuple[Annotated[int, Field(ge=0, le=MOST_INTEGER)], ...]
+    domain: Annotated[tuple[float, float] | None, BeforeValidator(checked_domain)]
     batch_size: Annotated[int, Field(ge=2)]
     program: str
     device: str
@@ -47,14 +63,20 @@ class RunSpec(Settings):
     versions: dict[str, str]
     probe: Probe | None = None
     classes: tuple[str, ...] | None = None
+    noise: NoiseName = "gaussian"
+    grid: Annotated[int, Field(ge=1)] | None = None
 
     @model_serializer(mode="wrap")
-    def _without_missing_classes(self, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Specifications without a list of classes are written and hashed as before there could be one."""
+    def _without_what_is_usual(self, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """What later versions added is written and hashed only where it says something."""
         content: dict[str, object] = whole(self)
-        if content.get("classes", 0) is None:
-            del content["classes"]
-        return content
+        return {name: value for name, value in content.items() if name not in _USUAL or value != _USUAL[name]}
+
+    @model_validator(mode="after")
+    def _grid_for_the_lattice_alone(self) -> Self:
+        if (self.grid is not None) != (self.noise == "lattice"):
+            raise ValueError("a grid belongs to the noise lattice, and to no other")
+        return self
 
     @property
     def index_list(self) -> tuple[int, ...]:
@@ -108,19 +130,20 @@ def spec_text(spec: Spec) -> str:
 def parse_spec(text: str, where: str) -> Spec:
     """The specification of a spec.json, or an error that says how the file was changed."""
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise RunError(f"{where}: expected JSON, line {error.lineno} is not ({error.msg})") from error
+        content = parse_json(text)
+    except ValueError as error:
+        raise RunError(f"{where}: expected JSON, {error}") from error
     if not isinstance(content, dict) or set(content) != {"format", "hash", "spec"}:
         raise RunError(f"{where}: expected the fields format, hash and spec")
     if content["format"] != FORMAT:
         raise RunError(f"{where}: expected a run of format {FORMAT}, got {content['format']!r}")
     try:
         spec = _READER.validate_python(content["spec"])
+        found, _ = spec_hash(spec), spec.index_list
     except ValidationError as error:
-        first = error.errors()[0]
-        raise RunError(f"{where}: {'.'.join(map(str, first['loc'][1:]))}: {first['msg']}") from error
-    found = spec_hash(spec)
+        raise RunError(f"{where}: {first_problem(error)}") from error
+    except SettingError as error:
+        raise RunError(f"{where}: {error}") from error
     if found != content["hash"]:
         raise RunError(
             f"{where}: the specification was changed after it was written (its hash is {found[:12]}, "
@@ -135,7 +158,7 @@ def differences(old: Spec, new: Spec) -> list[str]:
     The logits of the probe may differ by their tolerance: threads change their last bits, and the model is the same.
     """
     apart = {"probe"}
-    before, after = (_flat(spec.model_dump(mode="json", exclude=apart)) for spec in (old, new))
+    before, after = (_flat({**_USUAL, **spec.model_dump(mode="json", exclude=apart)}) for spec in (old, new))
     names = [*before, *(name for name in after if name not in before)]
     changed = [name for name in names if before.get(name) != after.get(name)]
     found = [f"{name}: {before.get(name)!r} -> {after.get(name)!r}" for name in changed]

@@ -20,15 +20,15 @@ import numpy as np
 
 from doublebubble.certificate import Certificate
 from doublebubble.errors import RunError
+from doublebubble.files import make_folder, open_plain, read_plain, write_all, write_whole
 from doublebubble.runs.encoding import decode, encode
 from doublebubble.runs.indices import format_indices
-from doublebubble.runs.lock import try_lock, unlock
+from doublebubble.runs.lock import take_lock, unlock
 from doublebubble.runs.record import Record, centres_of
 from doublebubble.runs.spec import RunSpec, Spec, differences, identity_hash, parse_spec, spec_text
 from doublebubble.types import Floats
 
 SPEC, RECORDS, CENTRES, PICTURES, LOCK = "spec.json", "records.jsonl", "centres", "pictures", ".lock"
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows would write other line ends
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -57,8 +57,7 @@ class StoredRun:
         if record.centres_digest is None:
             return None
         content = _centres_bytes(self.path, record) if self.kept is None else self.kept[record.index]
-        centres: Floats = np.load(io.BytesIO(content), allow_pickle=False)
-        return centres.astype(np.float64)
+        return _parsed_centres(content, _centres_path(self.path, record.index))
 
 
 def read_run(path: Path) -> StoredRun:
@@ -129,17 +128,26 @@ class RunStore:
     # Inside
 
     def _open(self) -> None:
+        self._require_ours()  # before anything is written: what is refused is left as it was
+        made = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        if not try_lock(lock):
-            os.close(lock)
+        taken = take_lock(self.path / LOCK)
+        if taken is None:
             raise RunError(f"{self.path}: another process is writing this run; wait for it or stop it")
-        self._lock = lock
-        if (self.path / SPEC).exists():
-            self._resume()
-        else:
-            self._create()
-        self._file = os.open(self.path / RECORDS, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
+        self._lock, fresh = taken
+        try:
+            self._require_ours()
+            if (self.path / SPEC).exists():
+                self._resume()
+            else:
+                write_whole(self.path / SPEC, spec_text(self.spec).encode())
+        except BaseException:
+            if fresh:
+                (self.path / LOCK).unlink(missing_ok=True)
+            if made:
+                self.path.rmdir()
+            raise
+        self._file = open_plain(self.path / RECORDS, os.O_WRONLY | os.O_APPEND)
         if self.repaired:
             os.ftruncate(self._file, self._length)
             os.fsync(self._file)
@@ -156,20 +164,22 @@ class RunStore:
             every = sorted({*found.index_list, *self.spec.index_list})
             self.spec = found.model_copy(update={"indices": format_indices(every)})  # its probe, to the last bit
         if found != self.spec:
-            _replace(self.path / SPEC, spec_text(self.spec).encode())
+            write_whole(self.path / SPEC, spec_text(self.spec).encode())
 
-    def _create(self) -> None:
+    def _require_ours(self) -> None:
+        """An error if the folder holds something, and no run."""
+        if not self.path.exists() or (self.path / SPEC).exists():
+            return
         others = sorted(entry.name for entry in self.path.iterdir() if entry.name not in (LOCK, f"{SPEC}.tmp"))
         if others:
             raise RunError(f"{self.path}: is not a run (no {SPEC}) and not empty (it holds {others[0]})")
-        _replace(self.path / SPEC, spec_text(self.spec).encode())
 
     def _append(self, record: Record) -> Record:
         if self._file is None:
             raise RunError(f"{self.path}: the run is not open for writing")
         line = encode(record, self._digest)
         try:
-            _write(self._file, line)
+            write_all(self._file, line)
             os.fsync(self._file)
         except BaseException:
             os.ftruncate(self._file, self._length)
@@ -179,8 +189,8 @@ class RunStore:
         return record
 
     def _write_centres(self, index: int, content: bytes) -> None:
-        (self.path / CENTRES).mkdir(exist_ok=True)
-        _replace(_centres_path(self.path, index), content)
+        make_folder(self.path / CENTRES)
+        write_whole(_centres_path(self.path, index), content)
 
     def _explained(self) -> AbstractContextManager[None]:
         return _explained(self.path, f"{len(self.records)} records are safe, writing the next")
@@ -197,7 +207,7 @@ class RunStore:
 def _read_spec(path: Path) -> Spec:
     where = path / SPEC
     try:
-        return parse_spec(where.read_text(), str(where))
+        return parse_spec(read_plain(where).decode(), str(where))
     except FileNotFoundError:
         raise RunError(f"{path}: expected a run, found no {SPEC} there") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -206,9 +216,11 @@ def _read_spec(path: Path) -> Spec:
 
 def _records_bytes(path: Path) -> bytes:
     try:
-        return (path / RECORDS).read_bytes()
+        return read_plain(path / RECORDS)
     except FileNotFoundError:
         return b""
+    except OSError as error:
+        raise RunError(f"{path / RECORDS}: cannot be read ({error})") from error
 
 
 def _parse_records(path: Path, content: bytes, spec: Spec) -> tuple[list[Record], int, bool]:
@@ -218,7 +230,7 @@ def _parse_records(path: Path, content: bytes, spec: Spec) -> tuple[list[Record]
     digest, wanted, seen = identity_hash(spec), set(spec.index_list), dict[int, int]()
     records = []
     for number, line in enumerate(lines, start=1):
-        record = decode(line, digest, f"{where}: line {number}")
+        record = decode(line, digest, f"{where}: line {number}", Record)
         if record.index in seen:
             raise RunError(f"{where}: line {number}: input {record.index} is on line {seen[record.index]} already")
         if record.index not in wanted:
@@ -241,40 +253,30 @@ def centres_file(centres: Floats) -> bytes:
     return buffer.getvalue()
 
 
+def _parsed_centres(content: bytes, where: Path) -> Floats:
+    """The numbers of an .npy file, whose header must fit its length before anything is allocated."""
+    file = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, backwards, dtype = read(file)
+        values = np.frombuffer(content[file.tell() :], dtype if dtype in (np.float32, np.float64) else np.void)
+        if backwards or not np.isfinite(values).all():
+            raise ValueError("expected finite numbers, row by row")
+        return values.astype(np.float64).reshape(shape)
+    except Exception as error:  # headers of other files raise whatever they like
+        raise RunError(f"{where}: is not a file of centres ({error})") from error
+
+
 def _centres_bytes(path: Path, record: Record) -> bytes:
     where = _centres_path(path, record.index)
     try:
-        content = where.read_bytes()
+        content = read_plain(where)
     except OSError as error:
         raise RunError(f"{where}: the centres of input {record.index} cannot be read ({error})") from error
     if hashlib.sha256(content).hexdigest() != record.centres_digest:
         raise RunError(f"{where}: damaged, not the centres that the record of input {record.index} was made with")
     return content
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, and have it on the disk when this returns."""
-    draft = path.with_name(path.name + ".tmp")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o644)
-    try:
-        _write(file, content)
-        os.fsync(file)
-    finally:
-        os.close(file)
-    draft.replace(path)
-    if os.name == "nt":
-        return  # folders cannot be opened there, and a rename is written with the file system's own log
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _write(file: int, content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(file, view) :]
 
 
 @contextmanager

@@ -1,11 +1,13 @@
 """Runs as tables: a pandas frame, and files that other tools read. Radii are only ever rounded down."""
 
+import io
 from pathlib import Path
 from typing import Literal, get_args
 
 import pandas as pd
 
 from doublebubble.errors import RunError, SettingError
+from doublebubble.files import write_whole
 from doublebubble.runs.record import Record, radius_text
 from doublebubble.runs.spec import canonical, spec_hash
 from doublebubble.runs.store import StoredRun, read_run
@@ -66,7 +68,12 @@ def _row(record: Record) -> dict[str, object]:
     row |= {f"radius_{method}": radius for method, radius in record.radii.items()}
     row |= {f"draws_{stage}": number for stage, number in record.draws.items()}
     row |= {f"seconds_{stage}": number for stage, number in record.seconds.items()}
-    return row
+    return {_text(name): _text(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _text(text: str) -> str:
+    """The text as files of text can hold it: JSON knows halves of characters, they do not."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _leader(votes: dict[int, int]) -> int:
@@ -88,15 +95,17 @@ def export_text(run: StoredRun, kind: ExportFormat) -> str:
 
 def export_file(run: StoredRun, kind: ExportFormat, path: Path) -> None:
     """Write the run to a file in any of the formats; the file appears whole or not at all."""
-    draft = path.with_name(path.name + ".tmp")
+    content = _parquet(run) if kind == "parquet" else export_text(run, kind).encode()
     try:
-        if kind == "parquet":
-            frame(run).to_parquet(draft, index=False)
-        else:
-            draft.write_text(export_text(run, kind))
-        draft.replace(path)
+        write_whole(path, content)
     except OSError as error:
         raise RunError(f"{path}: the export could not be written ({error})") from error
+
+
+def _parquet(run: StoredRun) -> bytes:
+    content = io.BytesIO()
+    frame(run).to_parquet(content, index=False)
+    return content.getvalue()
 
 
 def _tsv(run: StoredRun) -> str:

@@ -15,8 +15,8 @@ from scipy.stats import norm
 from torch import Tensor
 
 from doublebubble.errors import SettingError
-from doublebubble.smoothing import SmoothedClassifier, draw_dtype
-from doublebubble.streams import NormalDraws, Stream
+from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.streams import Stream
 from doublebubble.tally import Request
 from doublebubble.types import Counts, Floats, GradientKind
 
@@ -92,9 +92,8 @@ def slopes(
 
 def _score_function(smoothed: SmoothedClassifier, x: Tensor, stream: Stream, weights: Tensor, votes: Tensor) -> Tensor:
     """Gradients of sum_k w_k p_k as 1/(n sigma) sum_i w[vote i] Z_i, the noise made again from its stream."""  # (E1)
-    like = torch.empty(x.shape, dtype=draw_dtype(x), device=smoothed.device)
-    source = NormalDraws(stream, like)
-    noise = torch.empty((smoothed.batch_size, *x.shape), dtype=like.dtype, device=smoothed.device)
+    centre = smoothed.checked(x, stream.index)
+    source, noise = smoothed.noise.source(stream, centre), smoothed.noise.room(centre, smoothed.batch_size)
     total = torch.zeros((len(weights), x.numel()), dtype=torch.float64)
     for first in range(0, len(votes), smoothed.batch_size):
         piece = votes[first : first + smoothed.batch_size]

@@ -47,14 +47,19 @@ class Probe:
 
         The fewer the draws, the less their half means count.
         """
-        one, two = tally.half_means(self.weights)
-        top, dim = largest_lead_gradient(votes), len(one)
-        usual = (USUAL_GRADIENT * top) ** 2
-        noise = expected_square(self.test.offset, self.test.n1, dim, votes, 0.0)
-        variance = noise * noise * self.test.n1 / (dim * self.test.n2) + 4 * usual * noise / dim
-        prior = (0.4 * usual) ** 2
-        square = (usual * variance + float(one @ two) * prior) / (variance + prior)
-        return min(max(sqrt(max(square, 0.0)), 0.05 * top), top)
+        return shrunk_norm(tally.half_means(self.weights), self.test, votes, USUAL_GRADIENT)
+
+
+def shrunk_norm(halves: tuple[Floats, Floats], test: GradientTest, votes: VoteBounds, usual: float) -> float:
+    """The norm of what two half means estimate, drawn towards a usual part of the largest gradient of a lead."""
+    one, two = halves
+    top, dim = largest_lead_gradient(votes), len(one)
+    square = (usual * top) ** 2
+    noise = expected_square(test.offset, test.n1, dim, votes, 0.0)
+    variance = noise * noise * test.n1 / (dim * test.n2) + 4 * square * noise / dim
+    prior = (0.4 * square) ** 2
+    found = (square * variance + float(one @ two) * prior) / (variance + prior)
+    return min(max(sqrt(max(found, 0.0)), 0.05 * top), top)
 
 
 def probe(counts: Counts, top: int, rival: int | None, draws: int, dim: int, alpha: float) -> Probe:

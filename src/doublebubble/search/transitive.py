@@ -92,13 +92,14 @@ def blocked_shift(bearings: Bearings) -> tuple[float, float]:
 
 
 def moved(trials: Trials, x: Tensor, distance: float, direction: Floats) -> Tensor:
-    """x moved along a direction, in its own dtype, kept in the domain."""
+    """x moved along a direction, in its own dtype, kept in the domain and on the grid if there is one."""
     size = float(np.linalg.norm(direction))
     if size == 0 or distance == 0:
         return x
     step = torch.from_numpy(distance * direction / size).reshape(x.shape).to(x.device)
     there = (x.double() + step).to(x.dtype)
-    return there if trials.smoothed.domain is None else there.clamp(*trials.smoothed.domain)
+    inside = there if trials.smoothed.domain is None else there.clamp(*trials.smoothed.domain)
+    return trials.smoothed.noise.snapped(inside)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class FurtherBalls:
         state = solver.init(torch.stack(start))
         best, best_radius = start, -math.inf
         while True:
-            centres = tuple(state.point.to(x.dtype))
+            centres = tuple(trials.smoothed.noise.snapped(state.point.to(x.dtype)))
             last = state.iteration == settings.iterations
             looks = [
                 trials.look(centre, f"{self.method}/{i}", self.bearings.weights, with_slope=not last)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar, cast
 
+import numpy as np
 from torch import Tensor
 
 from doublebubble.config import CertifyConfig
+from doublebubble.lines import Line
 from doublebubble.search.forecast import Outlook, outlook
 from doublebubble.search.gradients import Cost, Estimator, Slopes, slopes
 from doublebubble.smoothing import SmoothedClassifier
@@ -69,25 +71,35 @@ class Trials:
         return cast(Shared, self._shared[name])
 
     def look(self, x: Tensor, part: str, weights: Floats, with_slope: bool = True) -> Slopes:
-        """Votes at x and, if asked for, the gradient there of sum_k weights_k p_k.
+        """Votes at x and, if asked for, the gradient there of sum_k weights_k p_k, for each row of weights.
 
         The leading class's weight is subtracted from all: the p_k sum to 1, so the gradient stays the same, and draws
         that vote for the leading class then add no noise to it.
         """
-        centred = (weights - weights[self.top])[None, :]
-        rows = centred if with_slope else centred[:0]
-        found = slopes(self.smoothed, self.estimator, x, self.per_look, self._stream(part), rows)
+        rows = np.atleast_2d(weights)
+        centred = rows - rows[:, [self.top]]
+        if not with_slope:
+            centred = centred[:0]
+        found = slopes(self.smoothed, self.estimator, x, self.per_look, self._stream(part), centred)
         self.cost += found.cost
         return found
 
-    def votes(self, points: Sequence[Tensor], part: str, moments: Rows = (), split: int | None = None) -> list[Tally]:
+    def votes(
+        self,
+        points: Sequence[Tensor],
+        part: str,
+        moments: Rows = (),
+        split: int | None = None,
+        lines: tuple[Line, ...] = (),
+    ) -> list[Tally]:
         """A verdict's votes at several points on the same noise.
 
-        Each row of `moments` adds the half sums of its weights times the noise.
+        Each row of `moments` adds the half sums of its weights times the noise, each of `lines` the votes by its bins.
         """
         stream, n = self._stream(part), self.per_verdict
         self.cost += Cost(n * len(points), n * len(points))
-        return self.smoothed.tallies([Request(x, n, stream, moments, split, keep_votes=True) for x in points])
+        wanted = [Request(x, n, stream, moments, split, keep_votes=True, lines=lines) for x in points]
+        return self.smoothed.tallies(wanted)
 
     def compared(self, points: Sequence[Tensor], moments: Rows, split: int | None) -> tuple[Tally, list[Tally]]:
         """Votes at the input and at these points on one noise for all methods: they can be compared draw by draw."""

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
+from doublebubble.bounds import AlphaBudget
 from doublebubble.bounds.prediction import lead_for
+from doublebubble.config import checked_domain
 from doublebubble.errors import SettingError
+from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
-from doublebubble.smoothing.inputs import Input, checked_input, held_domain
+from doublebubble.smoothing.inputs import Input, checked_input, draw_dtype, held_domain
 from doublebubble.smoothing.predicting import Predicting, Prediction
 from doublebubble.smoothing.soft import SoftScores, soft_scores
 from doublebubble.smoothing.votes import VoteCounter, VoteStream
 from doublebubble.streams import INPUT, Stage, Stream
 from doublebubble.tally import Request, Tally
-from doublebubble.types import Counts
+from doublebubble.types import Counts, NoiseName
 
 
 class SmoothedClassifier:
@@ -26,7 +29,8 @@ class SmoothedClassifier:
     `model` takes a batch in the domain's units, normalisation inside, and returns one row of logits for each input.
     `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is widened
     by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always runs, padded
-    if need be; another one is another specification.
+    if need be; another one is another specification. `noise` is how the noise is made (docs/noise.md); under `lattice`
+    inputs lie on a grid of `grid` steps for each unit, 255 if it is not said.
     """
 
     def __init__(
@@ -38,6 +42,8 @@ class SmoothedClassifier:
         batch_size: int = 256,
         input_shape: tuple[int, ...] | None = None,
         program: Program | None = None,
+        noise: NoiseName = "gaussian",
+        grid: int | None = None,
     ) -> None:
         if not isinstance(model, nn.Module):
             raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
@@ -47,21 +53,23 @@ class SmoothedClassifier:
             raise SettingError(f"num_classes: expected at least 2, got {num_classes!r}")
         if batch_size < 2:
             raise SettingError(f"batch_size: expected at least 2, got {batch_size!r}")
-        if domain is not None and not (math.isfinite(domain[0]) and math.isfinite(domain[1]) and domain[0] < domain[1]):
-            raise SettingError(f"domain: expected (low, high) with low < high, or None, got {domain!r}")
+        ends = checked_domain(domain)
         self.sigma = float(sigma)
         self.num_classes = int(num_classes)
-        self.domain = None if domain is None else held_domain((float(domain[0]), float(domain[1])))
+        self.domain = None if ends is None else held_domain(ends)
         self.batch_size = int(batch_size)
         self.program = Program() if program is None else program
         self.input_shape = input_shape
         self._forward = Forward(model, self.num_classes, self.batch_size, self.program)
-        self._votes = VoteCounter(self._forward, self.sigma)
+        self.noise = NoiseLaw.of(noise, self.sigma, grid, self.domain)
+        self._votes = VoteCounter(self._forward, self.noise)
 
     def __repr__(self) -> str:
+        grid = "" if self.noise.grid is None else f", grid={self.noise.grid}"
+        noise = "" if self.noise.name == "gaussian" else f", noise={self.noise.name!r}{grid}"
         return (
             f"SmoothedClassifier({type(self.model).__name__}, sigma={self.sigma:g}, num_classes={self.num_classes}, "
-            f"domain={self.domain}, batch_size={self.batch_size}, program={self.program.name!r})"
+            f"domain={self.domain}, batch_size={self.batch_size}, program={self.program.name!r}{noise})"
         )
 
     @property
@@ -86,8 +94,8 @@ class SmoothedClassifier:
     def predict(self, x: Tensor, n: int = 1000, alpha: float = 0.001, *, seed: int, index: int) -> int:
         """With probability at least 1 - alpha over the draws, the answer is g(x) or ABSTAIN.
 
-        Draws are made until one class leads by enough, `n` of them at most (Theorem P). Where g(x) is not unique, any
-        class named is a miss.
+        Draws are made until one class leads by enough, `n` of them at most (Theorem S). Where g(x) is not unique, any
+        class named is a miss. What the noise takes off alpha is taken off first.
         """
         return self.predictions([Input(index, x)], n, alpha, seed=seed)[0].label
 
@@ -95,9 +103,11 @@ class SmoothedClassifier:
         self, inputs: Iterable[Input], n: int = 1000, alpha: float = 0.001, *, seed: int
     ) -> list[Prediction]:
         """What `predict` says of each input and how many draws it took; the draws share micro-batches."""
-        lead = lead_for(alpha, self.num_classes, n)
-        requests = [Request(one.x, n, Stream(seed, one.index, "certify", "predict")) for one in inputs]
-        sought = [Predicting(self.open_votes(request), self.num_classes, lead) for request in requests]
+        sought = []
+        for given in inputs:
+            level = AlphaBudget(alpha, self.noise.loss(n, given.x.numel(), alpha)).remaining
+            votes = self.open_votes(Request(given.x, n, Stream(seed, given.index, "certify", "predict")))
+            sought.append(Predicting(votes, self.num_classes, lead_for(level, self.num_classes, n)))
         while open_ := [one for one in sought if one.prediction is None]:
             self.extend([(one.votes, one.wanted) for one in open_])
             for one in open_:
@@ -145,8 +155,15 @@ class SmoothedClassifier:
         return other
 
     def checked(self, x: Tensor, index: int) -> Tensor:
-        """x on the model's device in the dtype of the draws, or an error; the first input fixes an unknown shape."""
+        """x on the model's device in the dtype of the draws, or an error; the first input fixes an unknown shape.
+
+        On a lattice, what stands in the table for the grid point of x, in the model's dtype or float32.
+        """
         shape = tuple(x.shape if self.input_shape is None else self.input_shape)
-        fed = checked_input(x, index, shape, self.domain, self.device)
+        on_grid = self.noise.lattice is not None
+        dtype = draw_dtype(self._forward.fed(x) if on_grid else x)
+        fed = checked_input(x, index, shape, self.domain, self.device, dtype)
+        if on_grid:
+            fed = self.noise.placed(x, index).to(fed)
         self.input_shape = shape
         return fed

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.errors import ModelError
+from doublebubble.models.calling import ModelCode, logits_of
 from doublebubble.program import Program
 
 
@@ -31,7 +32,8 @@ class Forward:
         self.batch_size = batch_size
         self.program = program
         self.require_evaluation_mode()
-        self._prepared = program.prepare(model)
+        with ModelCode("the model cannot be prepared"):
+            self._prepared = program.prepare(model)
         parameter = next(model.parameters(), None)
         self.device = torch.device("cpu") if parameter is None else parameter.device
         self._dtype = torch.float32 if parameter is None else parameter.dtype
@@ -67,16 +69,12 @@ class Forward:
         """The logits of a full micro-batch of which the first `rows` are real and belong to the inputs `indices`."""
         if batch.dtype != self._dtype or not any(batch is own.inputs for own in self._buffers.values()):
             batch = self.program.layout(batch.to(self._dtype))
-        try:
-            logits = self._prepared(batch)
-        except (RuntimeError, ValueError, TypeError, IndexError) as error:
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            shape = tuple(batch.shape)
-            raise ModelError(f"input {indices[0]}: the model failed on a batch of shape {shape}: {reason}") from error
+        where = f"input {indices[0]}"
+        doing = f"{where}: the model failed on a batch of shape {tuple(batch.shape)}"
+        logits = logits_of(self._prepared, batch, doing, where)
         expected = (self.batch_size, self.num_classes)
-        if not isinstance(logits, Tensor) or logits.shape != expected:
-            got = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
-            raise ModelError(f"input {indices[0]}: expected logits of shape {expected}, got {got}")
+        if logits.shape != expected:
+            raise ModelError(f"{where}: expected logits of shape {expected}, got {tuple(logits.shape)}")
         if not math.isfinite(some_rows(logits, 0, rows).detach().sum().item()):  # NaN and infinity survive in a sum
             _require_finite(logits[:rows], indices)
         return logits

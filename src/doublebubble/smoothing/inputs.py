@@ -79,7 +79,12 @@ def held_domain(domain: tuple[float, float]) -> tuple[float, float]:
 
 
 def checked_input(
-    x: Tensor, index: int, shape: tuple[int, ...], domain: tuple[float, float] | None, device: torch.device
+    x: Tensor,
+    index: int,
+    shape: tuple[int, ...],
+    domain: tuple[float, float] | None,
+    device: torch.device,
+    dtype: torch.dtype,
 ) -> Tensor:
     """x on the device in the dtype of the draws, or an error that says what was expected and what came."""
     if not x.is_floating_point():
@@ -91,7 +96,7 @@ def checked_input(
                 "pass one input, or certify_many"
             )
         raise InputError(f"input {index}: expected shape {shape}, got {tuple(x.shape)}")
-    x = x.detach().to(device, draw_dtype(x)).contiguous()
+    x = x.detach().to(device, dtype).contiguous()
     bad = int((~x.isfinite()).sum())
     if bad:
         raise InputError(f"input {index}: expected finite values, got {bad} that are NaN or infinite")

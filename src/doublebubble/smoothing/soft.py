@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from doublebubble.errors import ModelError, SettingError
+from doublebubble.models.calling import ModelCode
 from doublebubble.smoothing.forward import Forward
 from doublebubble.streams import NormalDraws, Stream
 from doublebubble.tally import summing_device
@@ -62,7 +63,8 @@ def soft_scores(
 def _gradient(value: Tensor, centre: Tensor, keep: bool, index: int) -> Tensor:
     gradient = None
     if value.requires_grad:
-        (gradient,) = torch.autograd.grad(value, centre, retain_graph=keep, allow_unused=True)
+        with ModelCode(f"input {index}: the gradient of the model failed"):
+            (gradient,) = torch.autograd.grad(value, centre, retain_graph=keep, allow_unused=True)
     if gradient is None:
         raise ModelError(
             f"input {index}: expected logits that autograd can differentiate with respect to the input, got logits "

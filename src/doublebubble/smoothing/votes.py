@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from doublebubble.errors import SettingError
+from doublebubble.noise import NoiseLaw, NoiseSource
 from doublebubble.smoothing.forward import Buffers, Forward, some_rows
 from doublebubble.smoothing.rows import Rows, require_room_for_noise
-from doublebubble.streams import NormalDraws
 from doublebubble.tally import Accumulator, Request, Tally
 
 _PIECE = 16  # draws of one stream that are worth the trouble of filling free rows with them
@@ -21,12 +21,12 @@ _PIECE = 16  # draws of one stream that are worth the trouble of filling free ro
 class VoteStream(Accumulator):
     """The votes of one request in order, taken bit by bit, as far as they are needed; `request.n` is the most."""
 
-    def __init__(self, request: Request, x: Tensor, num_classes: int) -> None:
+    def __init__(self, request: Request, x: Tensor, num_classes: int, noise: NoiseLaw) -> None:
         if request.antithetic or request.moments or request.keep_votes:
             raise SettingError(f"input {request.stream.index}: a stream of votes has no pairs and no moments")
         super().__init__(request, num_classes, x.device)
         self.x = x
-        self.source = NormalDraws(request.stream, x)
+        self.source = noise.source(request.stream, x)
         self.asked = self.drawn = 0
         self._first = 0
         self._new: list[Tensor] = []
@@ -52,11 +52,11 @@ class VoteStream(Accumulator):
 
 
 class VoteCounter:
-    """Takes the votes of one program on inputs with Gaussian noise of standard deviation sigma."""
+    """Takes the votes of one program on inputs with noise."""
 
-    def __init__(self, forward: Forward, sigma: float) -> None:
+    def __init__(self, forward: Forward, noise: NoiseLaw) -> None:
         self._forward = forward
-        self._sigma = sigma
+        self._noise = noise
         self._rows: dict[tuple[tuple[int, ...], torch.dtype], Rows] = {}
 
     def tallies(self, requests: Sequence[Request], centres: Sequence[Tensor]) -> list[Tally]:
@@ -69,13 +69,14 @@ class VoteCounter:
         sinks = [Accumulator(request, forward.num_classes, forward.device, forward.batch_size) for request in requests]
         groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
         for number, x in enumerate(centres):
-            require_room_for_noise(x, self._sigma, requests[number].stream.index)
+            if self._noise.lattice is None:
+                require_room_for_noise(x, self._noise.sigma, requests[number].stream.index)
             groups.setdefault((tuple(x.shape), x.dtype), []).append(number)
         with torch.inference_mode():
             for members in groups.values():
                 first = centres[members[0]]
                 rows = self._checked_rows(first, requests[members[0]].stream.index)
-                batch = _MicroBatch(self._forward, self._sigma, self._forward.buffers(first), rows)
+                batch = _MicroBatch(self._forward, self._noise, self._forward.buffers(first), rows)
                 for number in members:
                     batch.draw(sinks[number], centres[number])
                     if not rows.interchangeable:
@@ -85,8 +86,9 @@ class VoteCounter:
 
     def opened(self, request: Request, x: Tensor) -> VoteStream:
         """A stream of votes at a checked centre, none of them drawn yet."""
-        require_room_for_noise(x, self._sigma, request.stream.index)
-        return VoteStream(request, x, self._forward.num_classes)
+        if self._noise.lattice is None:
+            require_room_for_noise(x, self._noise.sigma, request.stream.index)
+        return VoteStream(request, x, self._forward.num_classes, self._noise)
 
     def extend(self, wanted: Sequence[tuple[VoteStream, int]]) -> None:
         """Draw until each stream has at least so many votes; the votes are those of `tallies`, whatever the schedule.
@@ -101,7 +103,7 @@ class VoteCounter:
             for members in groups.values():
                 first = members[0][0]
                 rows = self._checked_rows(first.x, first.request.stream.index)
-                batch = _MicroBatch(self._forward, self._sigma, self._forward.buffers(first.x), rows)
+                batch = _MicroBatch(self._forward, self._noise, self._forward.buffers(first.x), rows)
                 for stream, upto in members:
                     batch.more(stream, max(0, upto - stream.asked))
                     if not rows.interchangeable:
@@ -112,29 +114,31 @@ class VoteCounter:
         """What is known of the program's rows at inputs shaped as x; tried out the first time."""
         key = (tuple(x.shape), x.dtype)
         if key not in self._rows:
-            self._rows[key] = Rows(self._forward, self._sigma, x, index)
+            self._rows[key] = Rows(self._forward, self._noise.sigma, x, index)
         return self._rows[key]
 
 
 class _MicroBatch:
     """One micro-batch being filled with the draws of one or more requests, and run when it is full."""
 
-    def __init__(self, forward: Forward, sigma: float, buffers: Buffers, rows: Rows) -> None:
+    def __init__(self, forward: Forward, noise: NoiseLaw, buffers: Buffers, rows: Rows) -> None:
         self._forward = forward
-        self._sigma = sigma
+        self._law = noise
         self._buffers = buffers
+        self._noise = buffers.noise
         self._rows = rows
         self._filled = 0
         self._segments: list[tuple[Accumulator, int, int, int]] = []  # sink, first row, rows, number of the first draw
 
     def draw(self, sink: Accumulator, x: Tensor) -> None:
         """Put all draws of a request into this and, as it fills up, further micro-batches."""
-        self._put(sink, NormalDraws(sink.request.stream, x), x, 0, sink.request.n)
+        self._make_room(sink.request, x)
+        self._put(sink, self._law.source(sink.request.stream, x), 0, sink.request.n)
 
     def more(self, stream: VoteStream, rows: int) -> None:
         """Put the next draws of a stream in: so many, but not more than it may have."""
         first, stream.asked = stream.asked, min(stream.asked + rows, stream.request.n)
-        self._put(stream, stream.source, stream.x, first, stream.asked)
+        self._put(stream, stream.source, first, stream.asked)
 
     def fill_up(self, streams: Sequence[VoteStream]) -> None:
         """Run what is there, next draws of the streams in the free rows: most surely needed where most were made."""
@@ -145,30 +149,35 @@ class _MicroBatch:
             self.more(stream, min(free, max(_PIECE, -(-free // left))))
         self.flush()
 
-    def _put(self, sink: Accumulator, source: NormalDraws, x: Tensor, done: int, end: int) -> None:
-        antithetic = sink.request.antithetic
-        step = 2 if antithetic else 1
+    def _put(self, sink: Accumulator, source: NoiseSource, done: int, end: int) -> None:
+        step = 2 if sink.request.antithetic else 1
         while done < end:
             free = (self._forward.batch_size - self._filled) // step * step
             rows = min(free, end - done)
             if rows == 0:
                 self.flush()
                 continue
-            self._fill(source, x, rows, antithetic)
+            self._fill(source, rows, sink.request)
             self._segments.append((sink, self._filled, rows, done))
             self._filled += rows
             done += rows
             if self._filled == self._forward.batch_size:
                 self.flush()
 
-    def _fill(self, source: NormalDraws, x: Tensor, rows: int, antithetic: bool) -> None:
-        noise = some_rows(self._buffers.noise, self._filled, rows)
-        if antithetic:
-            source.fill(noise[: rows // 2])
-            torch.neg(noise[: rows // 2], out=noise[rows // 2 :])
+    def _make_room(self, request: Request, x: Tensor) -> None:
+        """Exact noise is kept in an array of its own, and only for those who sum it."""
+        summed = request.moments or request.lines
+        if self._law.name != "gaussian" and summed and self._noise is self._buffers.noise:
+            self._noise = self._law.room(x, self._forward.batch_size)
+
+    def _fill(self, source: NoiseSource, rows: int, request: Request) -> None:
+        inputs = some_rows(self._buffers.inputs, self._filled, rows)
+        kept = request.moments or request.lines or self._law.name == "gaussian"
+        noise = some_rows(self._noise, self._filled, rows) if kept else None
+        if request.lines and self._law.lattice is not None:
+            source.draw(inputs, normals=noise)  # bins need Z itself, not the mean of its cell (N5)
         else:
-            source.fill(noise)
-        torch.add(x, noise, alpha=self._sigma, out=some_rows(self._buffers.inputs, self._filled, rows))
+            source.draw(inputs, noise, opposite=request.antithetic)
 
     def flush(self) -> None:
         """Run the micro-batch, padded with zeros, and hand out the votes."""
@@ -185,6 +194,6 @@ class _MicroBatch:
             if sink.request.antithetic:
                 sink.add_pairs(mine[: rows // 2], mine[rows // 2 :])
             else:
-                sink.add(mine, some_rows(self._buffers.noise, row, rows), first)
+                sink.add(mine, some_rows(self._noise, row, rows), first)
         self._segments.clear()
         self._filled = 0

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from doublebubble.data import Dataset, to_unit
 from doublebubble.errors import ModelError, RunError
+from doublebubble.files import write_whole
 from doublebubble.models import ModelCard, Normalised, accuracy, build, save_model
-from doublebubble.models.checkpoints import write_atomically
 from doublebubble.streams import Stream
 from doublebubble.training.batches import AUGMENTATIONS, enumerate_batches
 from doublebubble.training.gaussian import StepLoss, gaussian_step
@@ -48,8 +48,8 @@ def train(settings: TrainSettings, data: Dataset, out: Path, observer: Observer,
     each epoch; with none held out it is the latest. With `resume` a run that was interrupted goes on; settings other
     than its own are refused.
     """
+    run = _Run(settings, data)  # before anything is written: what cannot be trained leaves nothing behind
     _prepare(settings, out, resume)
-    run = _Run(settings, data)
     progress = load_state(out, run.model, run.optimiser)
     keep_metrics(out, progress.epochs_done)
     observer.started(progress.epochs_done, run.steps_per_epoch)
@@ -76,7 +76,7 @@ def _prepare(settings: TrainSettings, out: Path, resume: bool) -> None:
         if changed := differences(read_settings(path), settings):
             raise RunError(f"{out}: holds another training run: {'; '.join(changed)}")
     else:
-        write_atomically(path, settings.model_dump_json(indent=2).encode())
+        write_whole(path, settings.model_dump_json(indent=2).encode())
 
 
 class _Run:

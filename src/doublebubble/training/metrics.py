@@ -1,8 +1,12 @@
 """The metrics of a training run: one JSON line for each epoch, appended and flushed. May import only errors."""
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from doublebubble.files import open_plain, read_plain, write_whole
+from doublebubble.json_text import parse_json
 
 METRICS = "metrics.jsonl"
 
@@ -21,7 +25,7 @@ class EpochMetrics:
 
 def append_metrics(folder: Path, metrics: EpochMetrics) -> None:
     """Add one line."""
-    with (folder / METRICS).open("a") as file:
+    with os.fdopen(open_plain(folder / METRICS, os.O_WRONLY | os.O_APPEND), "w") as file:
         file.write(json.dumps(asdict(metrics)) + "\n")
 
 
@@ -31,14 +35,15 @@ def keep_metrics(folder: Path, epochs_done: int) -> None:
     if not path.exists():
         return
     kept = []
-    for line in path.read_text().splitlines():
+    for line in read_plain(path).decode("utf-8", "replace").splitlines():
         try:
-            epoch = json.loads(line)["epoch"]
-        except (json.JSONDecodeError, KeyError, TypeError):
+            content = parse_json(line)
+        except ValueError:
             continue
-        if epoch <= epochs_done:
+        epoch = content.get("epoch") if isinstance(content, dict) else None
+        if isinstance(epoch, int) and epoch <= epochs_done:
             kept.append(line + "\n")
-    path.write_text("".join(kept))
+    write_whole(path, "".join(kept).encode())
 
 
 def read_metrics(folder: Path) -> list[EpochMetrics]:

@@ -6,6 +6,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from doublebubble.errors import SettingError
+from doublebubble.files import read_plain
+from doublebubble.json_text import parse_json
 
 TrainMethod = Literal["gaussian", "macer"]
 
@@ -89,9 +91,10 @@ def validated(fields: dict[str, object]) -> TrainSettings:
 def read_settings(path: Path) -> TrainSettings:
     """The settings a run was started with."""
     try:
-        return TrainSettings.model_validate_json(path.read_text())
-    except ValidationError as error:
-        raise SettingError(f"{path}: expected training settings ({error})") from error
+        return TrainSettings.model_validate(parse_json(read_plain(path)))
+    except (OSError, ValueError) as error:
+        why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+        raise SettingError(f"{path}: expected training settings ({why})") from error
 
 
 def differences(old: TrainSettings, new: TrainSettings) -> list[str]:

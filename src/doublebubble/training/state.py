@@ -4,17 +4,21 @@ One safetensors file, so that a crash leaves the old state or the new, and readi
 """
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from pydantic import TypeAdapter
 from safetensors import safe_open
 from torch import nn
 
 from doublebubble.errors import CheckpointError
+from doublebubble.json_text import parse_json
 from doublebubble.models.checkpoints import load_weights, read_tensors, save_tensors
 
 STATE = "state.safetensors"
+_OPTIMISER = re.compile(r"optimiser\.(\d{1,6})\.(\w+)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -46,17 +50,19 @@ def load_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer)
     load_weights(model, weights, path)
     parameters = _parameters(optimiser)
     for name, tensor in tensors.items():
-        if not name.startswith("optimiser."):
+        if name.startswith("model."):
             continue
-        _, number, key = name.split(".")
-        parameter = parameters[int(number)]
+        part = _OPTIMISER.fullmatch(name)
+        if part is None or int(part[1]) >= len(parameters):
+            raise CheckpointError(f"{path}: holds a state of another optimiser ({name})")
+        parameter, key = parameters[int(part[1])], part[2]
         # Same strides as the running optimiser would have: the arithmetic then takes the same path, bit for bit.
         value = torch.empty_like(parameter).copy_(tensor) if tensor.shape == parameter.shape else tensor
         optimiser.state[parameter][key] = value.detach()
     try:
         with safe_open(path, "pt") as file:
-            return Progress(**json.loads(file.metadata()["progress"]))
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+            return TypeAdapter(Progress).validate_python(parse_json((file.metadata() or {})["progress"]))
+    except (KeyError, ValueError) as error:
         raise CheckpointError(f"{path}: holds no progress of a training run ({error})") from error
 
 

@@ -1,7 +1,9 @@
 """True certificates are confirmed, forged ones are not: every method, every field that a radius rests on."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import doublebubble as db
 from doublebubble.audit.reverify import Confirmation, Verdict, reverify
+from doublebubble.audit.reverify.numbers import mp, upper_tail
 from doublebubble.certificate import Claim, Status
 from doublebubble.types import Guarantee
 from tests.audit.reverify.made import METHODS, Sample, samples
@@ -142,6 +145,13 @@ def test_shifted_counts_are_refuted(name: str) -> None:
         ("eta", "shift", 0.9),
         ("eta", "gamma", 0.99),
         ("eta", "norm1", 2.0),
+        # so little that the radius would still fit: the bound itself must be seen not to hold
+        ("binary", "lower_a", 1.0001),
+        ("counts", "lower_a", 1.0001),
+        ("counts", "q", 0.9999),
+        ("first_order", "lower_a", 1.0001),
+        ("first_order", "q", 0.9999),
+        ("first_order", "gamma", 0.9999),
     ],
 )
 def test_changed_numbers_are_refuted(name: str, number: str, factor: float) -> None:
@@ -158,6 +168,10 @@ def test_changed_pairs_are_refuted() -> None:
     for forged in ([both + 10, one - 20, never + 10], [both + 10, one, never], [both, one + 1, never - 1]):
         assert refuted(sample.with_ball(evidence={**evidence, "pairs": {**evidence["pairs"], top: forged}}))
     assert refuted(sample.with_ball(evidence={k: v for k, v in evidence.items() if k != "pairs"}), "lacks pairs")
+    rival = str(1 - sample.certificate.prediction)
+    twice, once, none = evidence["pairs"][rival]
+    one_more = {top: [both + 1, one - 1, never], rival: [twice, once - 1, none + 1]}  # pairs enough, other votes
+    assert refuted(sample.with_ball(evidence={**evidence, "pairs": one_more}), "do not give its votes")
 
 
 @pytest.mark.parametrize("name", ["boundary", "single", "double"])
@@ -295,3 +309,12 @@ def test_an_abstention_claims_nothing() -> None:
     assert sample.verdict().outcome is Confirmation.CONFIRMED
     assert refuted(sample.verdict(radius=0.1, radii={"cohen": 0.1}))
     assert refuted(sample.verdict(status=Status.NOT_COVERED), "does not fit")
+
+
+@pytest.mark.parametrize(("k", "n", "p"), [(8, 10, 0.5), (900, 1000, 0.85), (60, 200, 0.25), (1, 3, 0.1), (9, 9, 0.9)])
+def test_binomial_tails_are_those_of_exact_sums(k: int, n: int, p: float) -> None:
+    q = Fraction(p)
+    exact = sum(math.comb(n, j) * q**j * (1 - q) ** (n - j) for j in range(k, n + 1))
+    tail = upper_tail(k, n, mp.mpf(p))
+    assert tail >= mp.mpf(exact.numerator) / exact.denominator
+    assert float(tail) == pytest.approx(float(exact), rel=1e-12)

@@ -148,8 +148,14 @@ def test_rings() -> None:
     assert both > 1.015 * r0
     silent = [s._replace(value=-1.0) for s in outer]
     assert covered_radius(inner + silent, r0, 2 * r0) <= 1.1 * r0
-    with pytest.raises(SettingError, match="ring"):
+    with pytest.raises(SettingError, match="at lengths"):
         covered_radius(inner, r0, 2 * r0)
+    gap = [s._replace(inner=1.11 * r0) if i == 4 else s for i, s in enumerate(outer)]
+    with pytest.raises(SettingError, match="at lengths"):
+        covered_radius(inner + gap, r0, 2 * r0)
+    far = [s._replace(outer=inf) if s.low > 1.0 else s for s in inner]  # some of one ring, some of two
+    mixed = covered_radius(far + [s for s in outer if s.low <= 1.0], r0, 2 * r0)
+    assert r0 <= mixed <= max(both, covered_radius([s._replace(outer=inf) for s in inner], r0, 2 * r0)) * 1.01
 
 
 def test_the_value_of_a_sector() -> None:
@@ -166,6 +172,11 @@ def test_what_cannot_be_meant() -> None:
     for bad in ([], good[1:], good[:-1], [good[0], good[2]], [*good[:2], good[2]._replace(value=float("nan"))]):
         with pytest.raises(SettingError):
             covered_radius(bad, r0, 2.0)
+    for gap in (1e-9, 0.1):  # between two sectors, and before the last ends
+        later, sooner = good[1]._replace(low=good[1].low + gap), good[2]._replace(high=good[2].high - gap)
+        for bad in ([good[0], later, good[2]], [*good[:2], sooner]):
+            with pytest.raises(SettingError):
+                covered_radius(bad, r0, 2.0)
     with pytest.raises(SettingError):
         covered_radius(good, r0, 7.0)
     with pytest.raises(SettingError):

@@ -29,20 +29,19 @@ def test_within_a_thousandth_of_the_linear_program(
 ) -> None:
     guess = blurred(p, 0.8, gamma, share)
     primal = worst_lead(guess, a, b, parts=6, rows=60)
-    prices = best_profile_prices(guess, a, b)
+    (prices,) = best_profile_prices(guess, a, b)
     monkeypatch.setattr(cost, "_CHORD", 0.01)  # the integral itself
     dual = mean_value(prices, guess) - float(prices.cost(a, b)[0])
     assert primal - 1e-3 <= dual <= primal + 1e-7
 
 
-def test_a_neighbours_prices_as_a_start_change_little() -> None:
+def test_displacements_solved_together_get_what_each_gets_alone() -> None:
     guess = blurred(0.8, 0.8, 0.05)
-    start = best_profile_prices(guess, 0.7, 0.5)
-    found = []
-    for begin in (None, start):
-        prices = best_profile_prices(guess, 0.65, 0.55, begin)
-        found.append(mean_value(prices, guess) - float(prices.cost(0.65, 0.55)[0]))
-    assert found[1] == pytest.approx(found[0], abs=1e-3)
+    a, b = np.array([0.7, 0.1, -0.5, 0.9, 0.0]), np.array([0.5, 0.9, 0.3, 0.0, 0.01])
+    for prices, x, y in zip(best_profile_prices(guess, a, b), a.tolist(), b.tolist(), strict=True):
+        (alone,) = best_profile_prices(guess, x, y)
+        found = [mean_value(p, guess) - float(p.cost(x, y)[0]) for p in (prices, alone)]
+        assert found[0] == pytest.approx(found[1], abs=1e-3)
 
 
 def test_what_cannot_be_meant() -> None:

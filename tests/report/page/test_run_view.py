@@ -40,6 +40,15 @@ def test_a_curve_for_the_plan_and_for_each_method_in_the_order_asked_for(run: St
         assert (at[0] if at else 0) == certified
 
 
+def test_the_curve_of_the_plan_is_not_that_of_the_largest_radius(run: StoredRun) -> None:
+    (as_it_is,) = views([run])
+    larger = [record.model_copy(update={"radii": {"cohen": 9.0, "double": 0.1}}) for record in run.records]
+    (view,) = views([replace(run, records=tuple(larger))])
+    assert view.curves[PLAN].radii.tolist() == as_it_is.curves[PLAN].radii.tolist()
+    assert view.curves[PLAN].certified.tolist() == as_it_is.curves[PLAN].certified.tolist()
+    assert view.summary([0.0]) == as_it_is.summary([0.0])
+
+
 def test_methods_chosen_per_input_have_no_curves_of_their_own(run: StoredRun) -> None:
     auto = replace(run, spec=spec("0:40", config=CertifyConfig(n=1000, n0=10)))
     (view,) = views([auto])

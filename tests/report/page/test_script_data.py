@@ -1,6 +1,7 @@
 """Records as the page's scripts read them: every number comes back as it was."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,14 @@ def test_columns_give_the_records_back(tmp_path: Path, protocol: str) -> None:
             assert words[found["status"][at]] == Status[record.status.upper()].value
             assert words[found["marks"][at]] == ("not guaranteed" if protocol == "paper" else "")
             assert record.guarantee.sentence in words[found["promise"][at]]
+
+
+def test_the_radius_is_the_reported_one_and_not_the_largest(tmp_path: Path) -> None:
+    """A method that was not chosen may have turned out larger; its radius is no certificate of the run."""
+    run = stored(tmp_path / "run")
+    larger = [record.model_copy(update={"radii": {"cohen": 9.0, "double": 0.1}}) for record in run.records]
+    (view,) = views([replace(run, records=tuple(larger))])
+    assert run_data(view)["radius"] == [millionths(record.radius) for record in run.records]
 
 
 def test_votes_are_those_that_certify_the_most_first(tmp_path: Path) -> None:

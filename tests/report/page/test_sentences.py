@@ -55,7 +55,9 @@ def test_only_what_is_guaranteed_is_said_to_hold(tmp_path: Path) -> None:
     assert "Each radius holds with probability at least 1 - alpha" in promise(sound, point())
     assert "Alpha is 0.001 for each input." in promise(sound, point())
     assert "stays within [0, 1]" in promise(sound, point())
+    assert "The noise is gaussian. Assumed: the model is a function of one row" in promise(sound, point())
     assert "is not a guarantee at any level" in promise(paper, point())
+    assert "Assumed" not in promise(paper, point()), "there is nothing to rest on assumptions"
     assert "Alpha" not in promise(paper, point()), "a level would be read as a promise"
 
 

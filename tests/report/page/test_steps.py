@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from doublebubble.report.page.steps import bands, radii_that_matter, steps
+from doublebubble.report.page.steps import attacked_steps, bands, radii_that_matter, steps
 from doublebubble.runs.statistics import certified_accuracy
 
 ROW = st.tuples(st.integers(0, 2), st.integers(-1, 2), st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.5]))
@@ -61,3 +61,16 @@ def test_radii_that_matter_reach_most_of_the_way() -> None:
         assert len(radii) == 5
         assert radii[-1] >= 0.6 * largest
         assert largest < 0.04 or radii[1] <= largest
+
+
+def test_attacked_inputs_count_up_to_their_success_and_others_all_the_way() -> None:
+    """Four inputs, one of them wrong; two of the others have a success, at 0.5 and at 0.9."""
+    table = pd.DataFrame(
+        {"index": [3, 5, 7, 8], "prediction": [1, 1, 1, 1], "label": [1, 1, 1, 0], "radius": [0.1] * 4}
+    )
+    found = attacked_steps(table, {3: 0.5, 5: 0.9, 8: 0.2}, 0.9)
+    assert found.n == 4
+    assert found.radii.tolist() == [0.0, 0.5, 0.9]
+    assert found.certified.tolist() == [3, 3, 2]
+    assert found.at(np.array([0.3, 0.5, 0.51, 0.9])).tolist() == [3, 3, 2, 2]
+    assert attacked_steps(table, {}, 0.7).certified.tolist() == [3, 3]

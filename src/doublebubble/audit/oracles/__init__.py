@@ -2,6 +2,7 @@
 
 from doublebubble.audit.oracles.base import Oracle
 from doublebubble.audit.oracles.linear import HalfSpace, LinearClassifier, Slab
+from doublebubble.audit.oracles.planar import PlanarTable, Slabs
 from doublebubble.audit.oracles.round import BallClassifier, Intervals1D
 
-__all__ = ["BallClassifier", "HalfSpace", "Intervals1D", "LinearClassifier", "Oracle", "Slab"]
+__all__ = ["BallClassifier", "HalfSpace", "Intervals1D", "LinearClassifier", "Oracle", "PlanarTable", "Slab", "Slabs"]

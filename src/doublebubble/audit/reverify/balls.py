@@ -6,6 +6,7 @@ from typing import Any
 from doublebubble.audit.reverify.first_order import first_order
 from doublebubble.audit.reverify.geometry import Box, Point, check_eta
 from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, number, require, within
+from doublebubble.audit.reverify.profile import profile
 from doublebubble.audit.reverify.sequence import check_sequence
 from doublebubble.audit.reverify.votes import Lead, Rule, binary, by_counts, dipole, joint
 from doublebubble.certificate import Ball
@@ -17,10 +18,10 @@ _RULES = {
     "multiclass": {"joint", "counts"},
     "first_order": {"first_order", "counts"},
     "dipole": {"dipole"},
+    "profile": {"profile", "counts"},
 }
-_SLACK = mp.mpf(
-    "0.002"
-)  # how much a radius may fall short of what its numbers prove before they do not belong together
+_SLACK = mp.mpf("0.002")  # how much a radius may fall short of what its numbers prove, before they do not belong to it
+_COVERED = mp.mpf("0.03")  # the same for a covering, which is cut off where a sector leaves no lead to go on
 
 
 def check_ball(ball: Ball, sigma: float, centre: Point | None, box: Box | None) -> None:
@@ -48,15 +49,17 @@ def check_ball(ball: Ball, sigma: float, centre: Point | None, box: Box | None) 
             number(rule["numbers"], name)
         within(rule["alphas"], ball.alpha, f"rule {rule['rule']}")
     covered = _covered(rules, top, len(counts))
-    shifted = set()
+    used = set()
     for rule, rivals in zip(rules, covered, strict=True):
         claimed = exact(rule["radius"], "the radius of a rule")
         _follows(rule, claimed / mp.mpf(sigma), _lead(rule, rivals, ball, counts, top))
         require(0 <= ball.radius <= claimed, f"a ball's radius exceeds that of its rule {rule['rule']}")
-        if rule["rule"] == "first_order" and "shift" in rule["numbers"]:
-            shifted.add(_check_shift(rule, ball, centre, box))
+        if rule["rule"] == "profile":
+            used.add(f"line/{rivals[0]}")
+        if rule["rule"] in ("first_order", "profile") and "shift" in rule["numbers"]:
+            used.add(_check_shift(rule, ball, centre, box))
     require(ball.radius == min(rule["radius"] for rule in rules), "a ball's radius is not the least of its rules")
-    require(shifted == set(ball.vectors), "there is a vector that no rule uses")
+    require(used == set(ball.vectors), "there is a vector that no rule uses")
 
 
 def _covered(rules: Sequence[Rule], top: int, classes: int) -> list[list[int]]:
@@ -80,6 +83,11 @@ def _lead(rule: Rule, rivals: list[int], ball: Ball, counts: Sequence[int], top:
         return by_counts(rule, counts, top, rivals)
     if name == "joint":
         return joint(rule, counts, top, rivals)
+    if name == "profile":
+        require(not everyone, "rule profile: it is for one rival")
+        line = _vector(ball, f"line/{rivals[0]}")
+        eta = _vector(ball, f"eta/{rivals[0]}") if "shift" in rule["numbers"] else None
+        return profile(rule, counts, top, rivals, ball.evidence["profiles"].get(str(rivals[0])), line, eta)
     alone = everyone and len(rivals) == len(counts) - 1
     if name == "first_order":
         require(alone or not everyone, "rule first_order: all others at once leaves no other rule")
@@ -92,15 +100,21 @@ def _follows(rule: Rule, t: Any, lead: Lead) -> None:
     """The lead is proved up to t, and not much beyond: numbers that prove more belong to another radius or sigma."""
     require(t >= 0, f"rule {rule['rule']}: its radius is below 0")
     require(t == 0 or lead(t) >= 0, f"rule {rule['rule']}: its numbers do not prove the radius {rule['radius']:.6f}")
-    beyond = lead(t * (1 + _SLACK) + _SLACK)
+    slack = _COVERED if rule["rule"] == "profile" else _SLACK
+    beyond = lead(t * (1 + slack) + slack)
     require(beyond < 0, f"rule {rule['rule']}: its numbers prove more than {rule['radius']:.6f}, so sigma does not fit")
 
 
 def _check_shift(rule: Rule, ball: Ball, centre: Point | None, box: Box | None) -> str:
     name = f"eta/{'others' if rule['rivals'] is None else rule['rivals'][0]}"
-    if name not in ball.vectors:
-        raise Unconfirmed(f"the evidence lacks the vector {name}")
+    eta = _vector(ball, name)
     if centre is None:
         raise Unknown(f"the faces that {name} rests on need the input itself, which is not at hand")
-    check_eta(ball.vectors[name].reshape(-1), centre, box, number(rule["numbers"], "shift"), name)
+    check_eta(eta, centre, box, number(rule["numbers"], "shift"), name)
     return name
+
+
+def _vector(ball: Ball, name: str) -> Point:
+    if name not in ball.vectors:
+        raise Unconfirmed(f"the evidence lacks the vector {name}")
+    return ball.vectors[name].reshape(-1)

@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from doublebubble.audit.reverify.balls import SEQUENCE, check_ball
 from doublebubble.audit.reverify.geometry import Box, Point, proved_square
+from doublebubble.audit.reverify.noise import check_noise
 from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require, within
 from doublebubble.audit.reverify.published import check_published
 from doublebubble.certificate import Certificate, Claim, Status
+from doublebubble.config import checked_domain
 from doublebubble.types import ABSTAIN, Guarantee
 
 _AT_INPUT = "all draws at the input"
-_BALLS = {"cohen": 1, "dipole": 1, "first_order": 1, "single": 1, "boundary": 1, "double": 2}
-_STATISTICS = {"cohen": {SEQUENCE}, "dipole": {"dipole"}, "first_order": {"first_order"}}
+_BALLS = {"cohen": 1, "dipole": 1, "first_order": 1, "profile": 1, "single": 1, "boundary": 1, "double": 2}
+_STATISTICS = {"cohen": {SEQUENCE}, "dipole": {"dipole"}, "first_order": {"first_order"}, "profile": {"profile"}}
 _VOTES = {"binary", "multiclass"}
 _FLOOR = mp.mpf("0.000001")
 
@@ -53,12 +55,13 @@ def reverify(
     `domain` is what the adversary is confined to. That the votes were cast as stored is taken on trust: only the model
     could tell.
     """
+    domain = checked_domain(domain)
     try:
         point = None if x is None else _flat(x, certificate)
         if certificate.protocol == "paper":
             sentence = check_published(certificate, point, domain)
             return Verdict(certificate.index, Confirmation.PUBLISHED, sentence)
-        _check(certificate, point, None if domain is None else Box.of(domain))
+        _check(certificate, point, domain)
     except Unknown as why:
         return Verdict(certificate.index, Confirmation.UNKNOWN, str(why))
     except Unconfirmed as why:
@@ -76,7 +79,7 @@ def _flat(x: NDArray[np.floating], certificate: Certificate) -> Point:
     return values
 
 
-def _check(made: Certificate, x: Point | None, box: Box | None) -> None:
+def _check(made: Certificate, x: Point | None, domain: tuple[float, float] | None) -> None:
     """Every step of the proof of section 2, for each method whose radius is stored."""
     require(made.protocol == "sound", f"there is no protocol {made.protocol}")
     require(made.guarantee is Guarantee.EXACT, f"protocol sound with guarantee {made.guarantee.value}")
@@ -89,15 +92,18 @@ def _check(made: Certificate, x: Point | None, box: Box | None) -> None:
     if unproved:
         raise Unknown(f"nothing is stored that proves the radius of {', '.join(unproved)}")
     _check_select(made)
+    check_noise(made, x, domain)
+    box = None if domain is None else Box.of(domain)
+    losses = [made.noise.loss] if made.noise.loss else []
     for method, claim in made.claims.items():
         require(made.radii.get(method) == claim.radius, f"the radius is not that of the method {method}")
         _check_words(method, claim)
-        within([ball.alpha for ball in claim.balls], made.alpha, "the plan")
+        within([*losses, *(ball.alpha for ball in claim.balls)], made.alpha, "the plan")
         for ball in claim.balls:
             centre = x if ball.centre is None else ball.centre.reshape(-1)
             check_ball(ball, made.sigma, centre, box)
         _check_counts(made, claim)
-        _check_radius(method, claim, x, box)
+        _check_radius(method, claim, x, box, made.noise.grid)
 
 
 def _check_outcome(made: Certificate) -> None:
@@ -159,7 +165,7 @@ def _check_counts(made: Certificate, claim: Claim) -> None:
             require(same, "the votes at the input are stored twice and differ")
 
 
-def _check_radius(method: str, claim: Claim, x: Point | None, box: Box | None) -> None:
+def _check_radius(method: str, claim: Claim, x: Point | None, box: Box | None, grid: int | None) -> None:
     """(D1) and (D6) at the stored multipliers: the radius is proved, and is not far below what is proved."""
     claimed = exact(claim.radius, "the radius")
     if all(ball.centre is None for ball in claim.balls):
@@ -171,9 +177,9 @@ def _check_radius(method: str, claim: Claim, x: Point | None, box: Box | None) -
         require(box is not None or not claim.whole_domain, "the whole of a domain without end is claimed")
         centres = [x if ball.centre is None else ball.centre.reshape(-1) for ball in claim.balls]
         radii = [ball.radius for ball in claim.balls]
-        square, farthest = proved_square(x, centres, radii, claim.multipliers, box)
+        square, farthest = proved_square(x, centres, radii, claim.multipliers, box, grid)
         if method == "single":  # its claim does not use the box, so its multipliers are for free space
-            square = proved_square(x, centres, radii, claim.multipliers, None)[0]
+            square = proved_square(x, centres, radii, claim.multipliers, None, grid)[0]
         if claim.whole_domain:
             require(square > farthest, "the balls do not cover the whole domain")
             square = farthest

@@ -41,21 +41,22 @@ def first_order(rule: Rule, counts: Sequence[int], top: int, rivals: Sequence[in
         require(q >= 1 - lower, f"rule first_order: q = {float(q)} does not bound all other classes together")
     else:
         q = rival_bound(rule, counts, rivals, lower, alphas[2])
-    gamma = _gamma(rule, sum(counts), lower, q, alphas[0])
+    gamma = slope_bound(rule, sum(counts), lower, q, alphas[0])
     return lambda t: lead_at(t, lower, q, gamma)
 
 
 # The gradient, (F2) and (F7)
 
 
-def _gamma(rule: Rule, n: int, lower: Any, q: Any, alpha: Any) -> Any:
-    """The rule's bound on the gradient, proved by going down from one that no gradient exceeds."""
+def slope_bound(rule: Rule, n: int, lower: Any, q: Any, alpha: Any) -> Any:
+    """The rule's bound on the gradient, or on its part off a line, proved by going down from one that none exceeds."""
+    name = f"rule {rule['rule']}"
     names = ("n1", "n2", "offset", "lam", "tilt", "dot", "norm1", "norm2", "gamma")
     n1, n2, c0, lam, c, dot, norm1, norm2, gamma = (number(rule["numbers"], name) for name in names)
-    require(n1 >= 1 and n2 >= 1 and n1 + n2 == n, "rule first_order: the halves are not all draws")
-    require(0 <= c0 <= 1 and lam > 0 and c > 0, "rule first_order: the test is out of range")
-    require(norm1 >= 0 and norm2 >= 0 and gamma >= 0, "rule first_order: a norm is below 0")
-    require(abs(dot) <= norm1 * norm2 * (1 + mp.mpf(10) ** -9), "rule first_order: g1.g2 exceeds |g1| |g2|")
+    require(n1 >= 1 and n2 >= 1 and n1 + n2 == n, f"{name}: the halves are not all draws")
+    require(0 <= c0 <= 1 and lam > 0 and c > 0, f"{name}: the test is out of range")
+    require(norm1 >= 0 and norm2 >= 0 and gamma >= 0, f"{name}: a norm is below 0")
+    require(abs(dot) <= norm1 * norm2 * (1 + mp.mpf(10) ** -9), f"{name}: g1.g2 exceeds |g1| |g2|")
     dot += _SUMS * (norm1 + norm2 + _SUMS)
     norm1 += _SUMS
     masses = (1 - lower, min(q, 1 - lower))
@@ -63,7 +64,7 @@ def _gamma(rule: Rule, n: int, lower: Any, q: Any, alpha: Any) -> Any:
     shifted = "shift" in rule["numbers"]
     if shifted:
         shift, c = number(rule["numbers"], "shift"), mp.mpf(1)
-        require(shift >= 0, "rule first_order: the shift is below 0")
+        require(shift >= 0, f"{name}: the shift is below 0")
         x += shift
     second = psi(lam * norm1 / n2, c0, *masses)
     if shifted:
@@ -79,7 +80,7 @@ def _gamma(rule: Rule, n: int, lower: Any, q: Any, alpha: Any) -> Any:
         if not lower_x < x:
             break
         x = lower_x
-    raise Unconfirmed(f"rule first_order: the half moments prove a gradient of {float(x):.9g}, not {float(gamma):.9g}")
+    raise Unconfirmed(f"{name}: the half moments prove a gradient of {float(x):.9g}, not {float(gamma):.9g}")
 
 
 def psi(s: Any, c0: Any, not_a: Any, rival: Any) -> Any:

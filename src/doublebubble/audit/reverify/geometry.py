@@ -35,15 +35,23 @@ class Box:
 
 
 def proved_square(
-    x1: Point, centres: Sequence[Point], radii: Sequence[float], multipliers: Sequence[float], box: Box | None
+    x1: Point,
+    centres: Sequence[Point],
+    radii: Sequence[float],
+    multipliers: Sequence[float],
+    box: Box | None,
+    grid: int | None = None,
 ) -> tuple[Any, Any]:
-    """G(lambda) of (D1), rounded down, and the squared distance to the farthest point of the domain, if it ends."""
+    """G(lambda) of (D1), rounded down, and the squared distance to the farthest point of the domain, if it ends.
+
+    With a grid of so many steps for each unit, points stand for the multiples of its step that they are nearest to.
+    """
     weights = [mp.mpf(value) for value in multipliers]
     require(len(weights) == len(centres), "there are not as many multipliers as balls")
     require(all(weight >= 0 for weight in weights), "a multiplier is below 0")
     q = 1 - sum(weights)
-    start = [mp.mpf(value) for value in x1.tolist()]
-    offsets = [[mp.mpf(c) - x for c, x in zip(centre.tolist(), start, strict=True)] for centre in centres]
+    start = _places(x1, grid)
+    offsets = [[c - x for c, x in zip(_places(centre, grid), start, strict=True)] for centre in centres]
     constant = sum(
         (weight * (mp.mpf(radius) ** 2 - sum(c * c for c in offset)))
         for weight, radius, offset in zip(weights, radii, offsets, strict=True)
@@ -62,6 +70,12 @@ def proved_square(
         least += min(q * y * y + 2 * w * y for y in ends)
         farthest += max(low * low, high * high)
     return constant + least - MARGIN * (1 + size + farthest), mp.inf if box is None else farthest
+
+
+def _places(point: Point, grid: int | None) -> list[Any]:
+    if grid is None:
+        return [mp.mpf(value) for value in point.tolist()]
+    return [mp.mpf(round(value * grid)) / grid for value in point.tolist()]
 
 
 def check_eta(eta: Point, centre: Point, box: Box | None, shift: Any, what: str) -> None:

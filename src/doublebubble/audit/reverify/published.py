@@ -5,7 +5,7 @@ from typing import Any
 
 from doublebubble.audit.reverify.geometry import Point, distance, printed_boundary
 from doublebubble.audit.reverify.numbers import Unknown, mp, quantile, require
-from doublebubble.certificate import Ball, Certificate, Status
+from doublebubble.certificate import Ball, Certificate, Noise, Status
 from doublebubble.types import ABSTAIN, Guarantee
 
 _RARE = 5
@@ -14,6 +14,7 @@ _NEAR = mp.mpf("0.000002")
 
 def check_published(made: Certificate, x: Point | None, domain: tuple[float, float] | None) -> str:
     """Confirm that the numbers are as published, and return the sentence that says so."""
+    require(made.noise == Noise(made.noise.name) != Noise("lattice"), "protocol paper with exact noise or a loss")
     require(made.guarantee is Guarantee.NONE, f"protocol paper with guarantee {made.guarantee.value}")
     require(made.radius == max(made.radii.values()), "the radius is not the largest of the radii")
     require(made.radii.get(made.method) == made.radius, f"the radius is not that of the method {made.method}")

@@ -41,7 +41,7 @@ def _verdict(run: StoredRun, record: Record, inputs: Inputs | None) -> Verdict:
         _fits(record, made, spec)
     except (Unconfirmed, RunError, IndexError, ValueError) as why:
         return Verdict(record.index, Confirmation.REFUTED, str(why))
-    needed = any(ball.centre is not None or ball.vectors for ball in record.all_balls)
+    needed = spec.grid is not None or any(ball.centre is not None or ball.vectors for ball in record.all_balls)
     return reverify(made, inputs(record.index) if inputs is not None and needed else None, spec.domain)
 
 
@@ -50,6 +50,9 @@ def _fits(record: Record, made: Certificate, spec: RunSpec) -> None:
     config = spec.config
     require(record.protocol == config.protocol, f"protocol {record.protocol} in a run of {config.protocol}")
     require(made.alpha <= config.alpha, f"alpha {made.alpha} in a run at {config.alpha}")
+    noise = made.noise
+    require(noise.name == spec.noise, f"noise {noise.name} in a run of {spec.noise}")
+    require(noise.grid == spec.grid, f"a grid of {noise.grid} in a run of {spec.grid}")
     known = config.methods == (AUTO,) or made.method in config.methods
     require(known, f"method {made.method} was not asked for")
     asked = {made.method} if config.methods == (AUTO,) else set(config.methods)

@@ -3,6 +3,7 @@
 from doublebubble.geometry.profile.cost import Prices, PriceTable, bin_masses, default_edges
 from doublebubble.geometry.profile.covering import Sector, covered_radius, sector_value
 from doublebubble.geometry.profile.design import (
+    ROUGH,
     Guess,
     best_profile_prices,
     checked_guess,
@@ -12,6 +13,7 @@ from doublebubble.geometry.profile.design import (
 )
 
 __all__ = [
+    "ROUGH",
     "Guess",
     "PriceTable",
     "Prices",

@@ -4,6 +4,7 @@ Vectorised float64. No model, no randomness. Displacements are in units of sigma
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import inf, isfinite, nextafter, pi
 from typing import NamedTuple
 
@@ -57,9 +58,8 @@ def covered_radius(sectors: Sequence[Sector], r0: float, limit: float) -> float:
     If only the value of one sector holds, the same is true of the displacements in that sector. In a box values
     contain the gamma of (R4), and the guarantee is for displacements that stay in the box; nothing else changes.
 
-    Sectors of equal lengths inner..outer form a ring; each ring must cover the angles 0..pi without gaps, the rings the
-    lengths r0..limit, and all must have the same bins. The search aims 0.3 % below the radius at which a
-    lead first vanishes, and lowers its aim where its cells become too small.
+    The sectors must hold all angles 0..pi at all lengths r0..limit, and all must have the same bins. The search aims
+    0.3 % below the radius at which a lead first vanishes, and lowers its aim where its cells become too small.
     """
     _check(sectors, r0, limit)
     columns = _Columns(sectors, r0, limit)
@@ -168,20 +168,17 @@ def _check(sectors: Sequence[Sector], r0: float, limit: float) -> None:
     for sector in sectors:
         if not (isfinite(sector.low) and isfinite(sector.high) and sector.low < sector.high and isfinite(sector.value)):
             raise SettingError(f"sector: expected low < high and a finite value, got {sector}")
-    lengths = r0
-    for ring in sorted({(sector.inner, sector.outer) for sector in sectors}):
-        if not ring[0] <= lengths:
-            raise SettingError(f"sectors: expected a ring that begins at {lengths} or before, got {ring[0]}")
-        lengths = max(lengths, ring[1])
-        angles = 0.0
-        for sector in sectors:
-            if (sector.inner, sector.outer) == ring:
-                if not sector.low <= angles:
-                    raise SettingError(f"sectors: expected one that begins at {angles} or before, got {sector.low}")
-                angles = max(angles, sector.high)
-        if angles < pi:
-            raise SettingError(f"sectors: expected the last of a ring to end at pi, got {angles}")
-    if lengths < limit:
-        raise SettingError(f"sectors: expected rings up to {limit}, got {lengths}")
+    angles = _ends(0.0, pi, [end for sector in sectors for end in (sector.low, sector.high)])
+    lengths = _ends(r0, limit, [end for sector in sectors for end in (sector.inner, sector.outer)])
+    for low, high in pairwise(angles):
+        for inner, outer in pairwise(lengths):
+            if not any(s.low <= low and high <= s.high and s.inner <= inner and outer <= s.outer for s in sectors):
+                where = f"angles {low} to {high} at lengths {inner} to {outer}"
+                raise SettingError(f"sectors: expected one that holds the {where}, got none")
     if not (0 <= r0 < inf and 0 <= limit <= FARTHEST):
         raise SettingError(f"radii: expected r0 >= 0 and a limit from 0 to {FARTHEST}, got {r0}, {limit}")
+
+
+def _ends(low: float, high: float, ends: Sequence[float]) -> list[float]:
+    """The ends inside low..high, in order, and those two."""
+    return sorted({low, high, *(end for end in ends if low < end < high)})

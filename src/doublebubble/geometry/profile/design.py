@@ -16,7 +16,22 @@ from doublebubble.geometry.profile.slices import peak_height, phi, roots
 from doublebubble.types import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(3)
-_ROUNDS, _LAST_ROUNDS = 10, 20  # of Newton's method, while mu is sought and at the end
+_LEAST_MU = 1e-5  # stands for 0
+
+
+class Effort(NamedTuple):
+    """How closely prices are solved for; any are valid."""
+
+    rounds: int
+    """Of Newton's method for k, while mu is sought; twice as many at the end."""
+    mu_rounds: int
+    slope: float
+    """The derivative with respect to mu that is taken for 0."""
+
+
+FINE = Effort(10, 12, 3e-3)
+ROUGH = Effort(4, 8, 5e-3)
+"""Loses about 0.001 of the lead and takes half of the time."""
 _LEAST = 1e-4  # guessed probabilities are kept this far from 0 and 1, so that prices stay moderate
 _LEAST_B = 0.002  # a displacement along the line is treated as nearly so: there mu is 0 and k jumps within a bin
 
@@ -52,33 +67,38 @@ def mean_value(prices: Prices, guess: Guess) -> float:
     return float(masses @ (prices.k_a * guess.f_a + prices.k_b * (1 - guess.f_b)) - 1 - prices.mu * guess.gamma)
 
 
-def best_profile_prices(guess: Guess, a: float, b: float, start: Prices | None = None) -> Prices:
-    """Return prices near the best for the displacement sigma (a u0 + b v), by maximising the concave (R1).
+def best_profile_prices(guess: Guess, a: npt.ArrayLike, b: npt.ArrayLike, effort: Effort = FINE) -> list[Prices]:
+    """Return prices near the best for each displacement sigma (a u0 + b v), by maximising the concave (R1).
 
     For a given mu the best k of a bin makes the bracket positive with exactly the guessed probability; mu is where the
-    first moment of these sets is gamma. `start` may be the prices of a neighbouring displacement, to save time.
+    first moment of these sets is gamma. All displacements are solved for together.
     """
-    if not (np.isfinite(a) and 0 <= b < np.inf):
+    a, b = (np.atleast_1d(np.asarray(values, np.float64)) for values in np.broadcast_arrays(a, b))
+    if not (np.all(np.isfinite(a)) and np.all((b >= 0) & (b < np.inf))):
         raise SettingError(f"displacement: expected finite a and b >= 0, got {a}, {b}")
-    search = _Search(guess, a, max(b, _LEAST_B), start)
-    low, slope_low = 0.0, search.slope(0.0)
-    if slope_low <= 0:
-        return search.prices(0.0)
-    high = start.mu if start is not None and start.mu > 0 else 0.25
-    while (slope_high := search.slope(high)) > 0:
-        low, slope_low, high = high, slope_high, 2 * high
-        if high > 100:
-            break
-    for _ in range(12):  # regula falsi; the end that stays is worth half as much each time
-        mu = low + (high - low) * min(max(slope_low / (slope_low - slope_high), 0.02), 0.98)
+    search = _Search(guess, a, np.maximum(b, _LEAST_B), effort.rounds)
+    low, high = np.full(len(a), _LEAST_MU), np.full(len(a), 0.25)
+    slope_low = search.slope(low)
+    needed = slope_low > 0
+    slope_high = search.slope(high)
+    while (short := needed & (slope_high > 0) & (high < 100)).any():
+        low, slope_low = np.where(short, high, low), np.where(short, slope_high, slope_low)
+        high = np.where(short, 2 * high, high)
+        slope_high = np.where(short, search.slope(high), slope_high)
+    mu = low
+    for _ in range(effort.mu_rounds):  # regula falsi; the end that stays is worth half as much each time
+        gap = np.maximum(slope_low - slope_high, 1e-300)
+        mu = low + (high - low) * np.clip(slope_low / gap, 0.02, 0.98)
         slope = search.slope(mu)
-        if abs(slope) < 3e-3 or high - low < 1e-3 * high:
+        if np.all(~needed | (np.abs(slope) < effort.slope) | (high - low < 1e-3 * high)):
             break
-        if slope > 0:
-            low, slope_low, slope_high = mu, slope, 0.5 * slope_high
-        else:
-            high, slope_high, slope_low = mu, slope, 0.5 * slope_low
-    return search.prices(mu)
+        rising = slope > 0
+        low, high = np.where(rising, mu, low), np.where(rising, high, mu)
+        slope_low, slope_high = (
+            np.where(rising, slope, 0.5 * slope_low),
+            np.where(rising, 0.5 * slope_high, slope),
+        )
+    return search.prices(np.where(needed, mu, _LEAST_MU))
 
 
 def design_sectors(guess: Guess, radius: float, ends: npt.ArrayLike) -> list[tuple[float, float, Prices]]:
@@ -89,13 +109,9 @@ def design_sectors(guess: Guess, radius: float, ends: npt.ArrayLike) -> list[tup
     small.
     """
     angles = np.asarray(ends, np.float64)
-    sectors: list[tuple[float, float, Prices]] = []
-    prices: Prices | None = None
-    for low, high in zip(angles[:-1].tolist(), angles[1:].tolist(), strict=True):
-        middle = 0.5 * (low + high)
-        prices = best_profile_prices(guess, radius * float(np.cos(middle)), radius * float(np.sin(middle)), prices)
-        sectors.append((low, high, prices))
-    return sectors
+    middles = 0.5 * (angles[:-1] + angles[1:])
+    prices = best_profile_prices(guess, radius * np.cos(middles), radius * np.sin(middles))
+    return list(zip(angles[:-1].tolist(), angles[1:].tolist(), prices, strict=True))
 
 
 def sector_ends(count: int) -> Floats:
@@ -106,71 +122,72 @@ def sector_ends(count: int) -> Floats:
 
 
 class _Search:
-    """The best k of all bins for one mu after another, each from where the last one ended."""
+    """The best k of all bins at several displacements, for one mu after another, each from where the last one ended."""
 
-    def __init__(self, guess: Guess, a: float, b: float, start: Prices | None) -> None:
-        self.guess, self.b = guess, b
+    def __init__(self, guess: Guess, a: Floats, b: Floats, rounds: int) -> None:
+        # axes: displacement, A or B, bin, point of the bin
+        self.guess, self.b = guess, b[:, None, None, None]
         z, self.weights = _quadrature(guess.edges)
-        self.log_a = a * z - 0.5 * a * a
+        self.log_a = (a[:, None, None] * z - 0.5 * (a * a)[:, None, None])[:, None]
         f = np.clip(np.stack([guess.f_a, 1 - guess.f_b]), _LEAST, 1 - _LEAST)
         self.probit, self.wide = np.asarray(Phi_inv(f)), np.asarray(Phi_inv(0.5 * (1 + f)))
         self.masses = bin_masses(guess.edges)
-        self.k: Floats = np.zeros(f.shape) if start is None else np.stack([start.k_a, start.k_b])
-        self.rounds = int(start is not None)
+        self.rounds = rounds
+        self.k: Floats | None = None
 
-    def slope(self, mu: float) -> float:
-        """Solve for k at this mu; return the derivative of (R1) with respect to mu there."""
-        self._solve(mu, _ROUNDS)
-        left, right = roots(self.k[..., None], mu, self.b, self.log_a)
-        moment = ((phi(left) - phi(right)) * self.weights).sum(axis=2)
-        return float(-self.guess.gamma - (moment @ self.masses).sum())
+    def slope(self, mu: Floats) -> Floats:
+        """Solve for k at these mu; return the derivatives of (R1) with respect to mu there."""
+        k = self._solve(mu, self.rounds)
+        left, right = roots(k[..., None], mu[:, None, None, None], self.b, self.log_a)
+        moment = ((phi(left) - phi(right)) * self.weights).sum(axis=3)
+        slopes: Floats = -self.guess.gamma - (moment @ self.masses).sum(axis=1)
+        return slopes
 
-    def prices(self, mu: float) -> Prices:
-        """Return the prices for this mu, k solved for more closely."""
-        self._solve(mu, _LAST_ROUNDS)
-        return Prices(self.guess.edges, self.k[0], self.k[1], float(mu) if mu > 1e-6 else 0.0)
+    def prices(self, mu: Floats) -> list[Prices]:
+        """Return the prices for these mu, k solved for more closely."""
+        k = self._solve(mu, 2 * self.rounds)
+        each = np.where(mu > 2 * _LEAST_MU, mu, 0.0).tolist()
+        return [Prices(self.guess.edges, k[i, 0], k[i, 1], each[i]) for i in range(len(mu))]
 
-    def _solve(self, mu: float, rounds: int) -> None:
+    def _solve(self, mu: Floats, rounds: int) -> Floats:
         """Newton's method on the probit scale, where the probability is nearly linear in k, within a bracket."""
+        mu = mu[:, None, None, None]
         low, high = self._bracket(mu)
-        k = np.clip(self.k, low, high) if self.rounds else high
+        k = high if self.k is None else np.clip(self.k, low, high)
         for _ in range(rounds):
             left, right = roots(k[..., None], mu, self.b, self.log_a)
-            chance = ((Phi(right) - Phi(left)) * self.weights).sum(axis=2)
+            chance = ((Phi(right) - Phi(left)) * self.weights).sum(axis=3)
             probit = Phi_inv(np.clip(chance, 1e-9, 1 - 1e-9))
             error = self.probit - probit
-            self.rounds += 1
             if np.all((np.abs(error) < 3e-3) | (high - low < 0.01 * np.abs(high))):
                 break
             low, high = np.where(error > 0, k, low), np.where(error > 0, high, k)
-            speed = (
-                (_rate(left, k[..., None], mu, self.b) + _rate(right, k[..., None], mu, self.b)) * self.weights
-            ).sum(axis=2)
-            newton = k + error * phi(probit) / np.maximum(speed, 1e-12)
+            speed = (_rate(left, k[..., None], mu, self.b) + _rate(right, k[..., None], mu, self.b)) * self.weights
+            newton = k + error * phi(probit) / np.maximum(speed.sum(axis=3), 1e-12)
             k = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
         self.k = k
+        return k
 
-    def _bracket(self, mu: float) -> tuple[Floats, Floats]:
+    def _bracket(self, mu: Floats) -> tuple[Floats, Floats]:
         """Return prices with too small and too large a probability: by each end alone, and by both sharing the rest."""
-        least = (mu / self.b) * (1 - peak_height(mu, self.b, self.log_a)) if mu > 0 else np.zeros(self.log_a.shape)
-        top = peak_height(mu, self.b, self.log_a) / self.b if mu > 0 else np.full(self.log_a.shape, -np.inf)
+        height = peak_height(mu, self.b, self.log_a)
+        least, top = (mu / self.b) * (1 - height), height / self.b
 
         def price(y: Floats) -> Floats:
             value: Floats = np.exp(self.log_a + self.b * (y - 0.5 * self.b)) - mu * y
             return value
 
-        h = self.probit[..., None]
+        h, wide = self.probit[..., None], self.wide[..., None]
         low = np.maximum(np.where(h > top, price(h), least), np.where(-h < top, price(-h), least))
-        wide = self.wide[..., None]
-        high = np.maximum(price(wide), price(-wide)) if mu > 0 else price(h)
-        return low.min(axis=2), high.max(axis=2)
+        high = np.maximum(price(wide), price(-wide))
+        return low.min(axis=3), high.max(axis=3)
 
 
-def _rate(y: Floats, k: Floats, mu: float, b: float) -> Floats:
+def _rate(y: Floats, k: Floats, mu: Floats, b: Floats) -> Floats:
     """Return how fast the mass beyond a root grows with k; the slope of the bracket there is mu - b w, w = k + mu y."""
-    with np.errstate(invalid="ignore"):
-        slope = np.abs(mu - b * (k + mu * y)) if mu > 0 else b * np.abs(k)
-    return np.where(np.isfinite(y), phi(y) / np.maximum(slope, 1e-9), 0.0)
+    slope = np.abs(mu - b * (k + mu * y))
+    rate: Floats = phi(y) / np.maximum(slope, 1e-9)
+    return rate
 
 
 def _quadrature(edges: Floats) -> tuple[Floats, Floats]:

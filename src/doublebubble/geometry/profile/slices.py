@@ -32,17 +32,14 @@ def slice_cost_without_weight(k: Floats, mu: Floats) -> Floats:
     return _along(k, mu, np.full(np.shape(k), -np.inf))
 
 
-def roots(k: Floats, mu: float, b: float, log_a: Floats) -> tuple[Floats, Floats]:
-    """Return about the two roots in y of the bracket (equal, at its peak, where it is nowhere positive); b > 0."""
-    if mu == 0:
-        right = (np.log(np.maximum(k, 1e-300)) - log_a) / b + 0.5 * b
-        return np.full(right.shape, -np.inf), right
+def roots(k: Floats, mu: Floats, b: Floats, log_a: Floats) -> tuple[Floats, Floats]:
+    """Return about the two roots in y of the bracket (equal, at its peak, where it is nowhere positive); mu, b > 0."""
     top = peak_height(mu, b, log_a)
     below, above = _offsets(np.maximum((b / mu) * k + (top - 1), _FLAT))
     return (top + below) / b, (top + above) / b
 
 
-def peak_height(mu: Floats | float, b: Floats | float, log_a: Floats) -> Floats:
+def peak_height(mu: Floats, b: Floats, log_a: Floats) -> Floats:
     """Return b y*, y* the place of the bracket's peak: the bracket is positive somewhere if k > (mu/b) (1 - b y*)."""
     height: Floats = (np.log(mu / b) + 0.5 * b * b) - log_a
     return height

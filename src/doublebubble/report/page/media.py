@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image, UnidentifiedImageError
-
-from doublebubble.errors import RunError
+from doublebubble.data.pictures import open_picture
+from doublebubble.errors import DataError, RunError
 from doublebubble.report.page.run_view import Gallery
 from doublebubble.report.page.thumbnails import Pixels, Thumbnails, data_uri, make_thumbnails
 from doublebubble.runs.picture_files import stored_pictures
@@ -82,9 +81,8 @@ def _fit_pictures(runs: Sequence[StoredRun], room: int) -> tuple[tuple[dict[int,
 def _picture(path: Path, scale: float, quality: int) -> str:
     buffer = io.BytesIO()
     try:
-        with Image.open(path) as picture:
-            drawn = picture.convert("RGB")
-    except (OSError, UnidentifiedImageError) as error:
+        drawn = open_picture(path).convert("RGB")
+    except DataError as error:
         raise RunError(f"{path}: expected a picture, it cannot be read ({error})") from error
     if scale < 1:
         drawn = drawn.resize((max(1, int(drawn.width * scale)), max(1, int(drawn.height * scale))))

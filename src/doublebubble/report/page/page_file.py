@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from doublebubble.errors import RunError, SettingError
+from doublebubble.files import write_whole
 from doublebubble.report.page import sections
 from doublebubble.report.page.envelope import Group, choose, common_tables, comparable, envelope
 from doublebubble.report.page.markup import Markup, data_block, element, joined
@@ -30,10 +31,8 @@ def write_page(runs: Sequence[StoredRun], path: Path, galleries: Mapping[str, Ga
     thumbnails. Pictures are those stored in the runs.
     """
     content = page_text(runs, galleries or {}).encode("utf-8", "replace")
-    draft = path.with_name(path.name + ".tmp")
     try:
-        draft.write_bytes(content)
-        draft.replace(path)
+        write_whole(path, content)
     except OSError as error:
         raise RunError(f"{path}: the page could not be written ({error})") from error
 
@@ -116,6 +115,8 @@ def _main(shown: Sequence[RunView], notes: Sequence[str]) -> list[Markup]:
         parts.append(sections.section("comparison", "Runs compared", sections.comparison(shown)))
     if any(len(view.methods) > 1 for view in shown):
         parts.append(_methods())
+    if any(view.attacks for view in shown):
+        parts.append(sections.attacked(shown))
     inputs = element("div", id="inputs-view", class_="inputs")
     said = [element("p", " ".join(notes), class_="quiet")] if notes else []
     parts.append(sections.section("inputs", "Input by input", *said, inputs))

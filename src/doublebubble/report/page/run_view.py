@@ -9,8 +9,9 @@ import pandas as pd
 
 from doublebubble import registry
 from doublebubble.report.facts import guarantees, mark
-from doublebubble.report.page.steps import Steps, steps
+from doublebubble.report.page.steps import Steps, attacked_steps, steps
 from doublebubble.report.page.thumbnails import Pixels
+from doublebubble.runs.attacks import Attacked, nearest, stored_attacks
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import Summary, summarise
 from doublebubble.runs.store import StoredRun
@@ -54,6 +55,17 @@ class RunView:
         found = {method for record in self.run.records for method in record.radii}
         asked = self.run.spec.config.methods if isinstance(self.run.spec, RunSpec) else ()
         return (*(m for m in asked if m in found), *sorted(found - set(asked)))
+
+    @cached_property
+    def attacks(self) -> Mapping[int, Attacked]:
+        """By input the nearest success of all attacks that the run holds, or the farthest attack in vain."""
+        return {index: nearest(attacks) for index, attacks in stored_attacks(self.run).items()}
+
+    @property
+    def attacked_curve(self) -> Steps:
+        """How many inputs are named correctly and have no confirmed success nearer than each radius."""
+        distances = {index: one.distance for index, one in self.attacks.items() if one.distance is not None}
+        return attacked_steps(self.table, distances, max([*distances.values(), float(self.curves[PLAN].radii[-1])]))
 
     @property
     def reported(self) -> str:

@@ -64,7 +64,17 @@ def run_data(view: RunView) -> dict[str, object]:
         "draws": [sum(record.draws.values()) for record in records],
         "milliseconds": [round(1000 * sum(record.seconds.values())) for record in records],
         "words": list(words.known),
+        **_attacks(view, records),
     }
+
+
+def _attacks(view: RunView, records: Sequence[Record]) -> dict[str, object]:
+    """By position: distance of the nearest success or None, its class, and how far was looked; and their curve."""
+    if not view.attacks:
+        return {}
+    found = {at: view.attacks[record.index] for at, record in enumerate(records) if record.index in view.attacks}
+    rows = {at: (_optional(one.distance), one.rival, millionths(one.searched)) for at, one in found.items()}
+    return {"attacked": rows, "attackedCurve": curve_data(view.attacked_curve)}
 
 
 def _label_and_colour(method: str) -> dict[str, str]:

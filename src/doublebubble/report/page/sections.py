@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from doublebubble.errors import InputError
+from doublebubble.report.attacks import attack_summary
 from doublebubble.report.facts import draws_asked, facts
 from doublebubble.report.page.envelope import Choice
 from doublebubble.report.page.markup import Markup, element, joined
@@ -108,6 +109,23 @@ def apart(names: Sequence[str]) -> Markup:
     return element(
         "p", f"No input is finished in all of {', '.join(names)}: one chart of them all has nothing to show."
     )
+
+
+def attacked(views: Sequence[RunView]) -> Markup:
+    """The place of the chart of certified and attacked accuracy, and what the attacks on each run found."""
+    note = (
+        "An attack looks for the nearest input that gets another class; fresh draws confirm each success, at an error "
+        "probability of 1e-6 unless another was asked for. Its distance is an upper bound on how far the input can be "
+        "moved, the certified radius a lower one: the truth lies between the two curves. Inputs without a success, or "
+        "not attacked, count all the way."
+    )
+    told = [
+        element("p", element("b", view.name), badge(view.mark), f": {attack_summary(list(view.attacks.values()))}.")
+        for view in views
+        if view.attacks
+    ]
+    chart = element("div", class_="chart", id="attacks-chart")
+    return section("attacks", "Certified and attacked", element("p", note), *told, chart)
 
 
 def comparison(views: Sequence[RunView]) -> Markup:

@@ -2,7 +2,7 @@
 
 import math
 
-from doublebubble.report.facts import level
+from doublebubble.report.facts import assumed, level, noise_name
 from doublebubble.report.page.run_view import RunView
 from doublebubble.runs.record import floor_radius
 from doublebubble.runs.spec import RunSpec
@@ -48,7 +48,10 @@ def promise(view: RunView, point: CertifiedAccuracy) -> str:
     box = ""
     if isinstance(spec, RunSpec) and spec.domain is not None:
         box = f" A change counts while the input stays within [{spec.domain[0]:g}, {spec.domain[1]:g}]."
-    return f"{counted} {held}{alpha}{box}".strip()
+    noise = ""
+    if isinstance(spec, RunSpec) and Guarantee.NONE not in view.guarantees:
+        noise = f" The noise is {noise_name(spec)}. Assumed: {assumed(spec)}."
+    return f"{counted} {held}{alpha}{box}{noise}".strip()
 
 
 def state(view: RunView) -> str:

@@ -1,5 +1,6 @@
 """Certified accuracy over radius as the step curve that the records draw: no grid, no smoothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,17 @@ def certified_radii(table: pd.DataFrame, column: str = "radius") -> Floats:
     if column != "radius":
         right &= lengths > 0
     return np.where(right, lengths, -1.0)
+
+
+def attacked_steps(table: pd.DataFrame, distances: Mapping[int, float], end: float) -> Steps:
+    """How many inputs are named correctly and have no confirmed success nearer than each radius, up to `end`.
+
+    The robust accuracy of what is named lies nowhere above it. Inputs without a success count all the way.
+    """
+    found = table["index"].map(distances).fillna(np.inf).to_numpy(np.float64)
+    held = np.sort(found[certified_radii(table) >= 0])
+    radii = np.unique(np.concatenate([[0.0], held[held < end], [end]]))
+    return Steps(radii, (len(held) - np.searchsorted(held, radii, side="left")).astype(np.int64), len(table))
 
 
 def bands(n: int) -> tuple[list[int], list[int]]:

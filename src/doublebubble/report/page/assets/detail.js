@@ -119,6 +119,24 @@ function verdict(run, position) {
   ];
 }
 
+// What an attack found: the truth lies between the certified radius and its nearest success.
+function attackOf(run, position) {
+  const found = run.attacked?.[position];
+  if (!found) return [];
+  const [distance, rival, searched] = found;
+  const title = make("h4", {}, "Attack");
+  if (distance === null) {
+    return [title, make("p", { class: "attack" }, `No other class was found as far as ${radiusText(searched, 6)}.`)];
+  }
+  const radius = run.radius[position];
+  const [other, named] = [className(run, rival), className(run, run.prediction[position])];
+  const where = `${other} is likelier than ${named} at distance ${distanceText(distance, 6)}`;
+  const between = distance < radius
+    ? ", inside the radius."
+    : `: a gap of ${distanceText(distance - radius, 6)}, ${(distance / radius).toFixed(2)} times the radius.`;
+  return [title, make("p", { class: "attack" }, sentence(where), between)];
+}
+
 // A picture that fills the window when it is pressed, until it is pressed again or Escape is.
 function enlargeable(source, alt) {
   const open = () => {
@@ -141,6 +159,7 @@ function detail(run, position) {
   return [
     make("h3", {}, `Input ${index}`),
     make("div", { class: "opening" }, thumbnail(run, position, words), make("div", {}, verdict(run, position))),
+    ...attackOf(run, position),
     ...votesOf(run, position),
     ...radiiOf(run, position),
     picture ? make("h4", {}, "Picture") : null,

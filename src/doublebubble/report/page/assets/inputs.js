@@ -6,6 +6,9 @@ const COLUMNS = [
   { key: "label", title: "label", value: (run, at) => run.label[at] ?? -2 },
   { key: "prediction", title: "predicted", value: (run, at) => run.prediction[at] },
   { key: "radius", title: "radius", value: (run, at) => run.radius[at] },
+  ...(page.runs.some((run) => run.attacked)
+    ? [{ key: "attacked", title: "attack", value: (run, at) => run.attacked?.[at]?.[0] ?? Infinity }]
+    : []),
   { key: "plan", title: "plan", value: (run, at) => run.words[run.method[at]] },
   { key: "outcome", title: "outcome", value: (run, at) => outcomeOf(run, at) },
 ];
@@ -122,6 +125,8 @@ class Inputs {
     };
     const marked = run.words[run.marks[at]];
     const [label, predicted] = [className(run, run.label[at]), className(run, run.prediction[at])];
+    const attacked = run.attacked?.[at]?.[0] ?? null;
+    const attack = make("td", { class: "attacked-column" }, attacked === null ? "" : distanceText(attacked, 4));
     const named = { type: "button", tabindex: number === this.state.focused ? 0 : -1, "data-number": number };
     const cells = [
       make("td", { class: "picture-column" }, thumbnail(run, at, "")),
@@ -129,6 +134,7 @@ class Inputs {
       make("td", { class: "label-column", title: label }, label),
       make("td", { class: "prediction-column", title: predicted }, predicted),
       make("td", { class: "radius-column" }, radiusText(run.radius[at], 4), mark(marked)),
+      ...(COLUMNS.some((column) => column.key === "attacked") ? [attack] : []),
       make("td", { class: "plan-column" }, run.words[run.method[at]]),
       make("td", { class: "outcome-column" }, make("span", { class: outcome }, outcome)),
     ];

@@ -65,7 +65,22 @@ function showEnvelopes() {
   });
 }
 
+// Certified accuracy from below and attacked accuracy from above, run by run.
+function showAttacks() {
+  const place = document.getElementById("attacks-chart");
+  if (!place) return;
+  const series = page.runs.flatMap((run, number) => {
+    if (!run.attackedCurve) return [];
+    const certified = { ...curveSeries(run, run.curves[0], number, ""), name: `${run.name}, certified`, dash: "solid" };
+    const curve = run.attackedCurve;
+    const points = { x: curve.radii.map((radius) => radius / 1e6), y: curve.certified.map((count) => count / run.n) };
+    return [certified, { ...certified, name: `${run.name}, attacked`, mark: "", curve, points, dash: "dash" }];
+  });
+  new Chart(place, "certified and attacked accuracy over radius").show(series, page.start);
+}
+
 showRuns();
 showMethods();
 showEnvelopes();
+showAttacks();
 new Inputs(document.getElementById("inputs-view"));

@@ -43,6 +43,12 @@ function radiusText(millionths, decimals) {
   return ((Math.floor(millionths / unit) * unit) / 1e6).toFixed(decimals);
 }
 
+// Distances are upper bounds: what is cut off counts up.
+function distanceText(millionths, decimals) {
+  const unit = 10 ** (6 - decimals);
+  return ((Math.ceil(millionths / unit) * unit) / 1e6).toFixed(decimals);
+}
+
 function className(run, label) {
   if (label === null) return "no label";
   if (label === ABSTAIN) return "none";

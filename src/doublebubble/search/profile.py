@@ -1,0 +1,224 @@
+"""Which prices, stakes and sectors to use for a profile, guessed from draws already seen (docs/math.md, section 9).
+
+Nothing here claims anything: any line, any prices and any stakes that are fixed before the certify draws are valid.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, inf, log, pi, sqrt
+
+import numpy as np
+from scipy.special import ndtr as Phi
+from scipy.special import ndtri as Phi_inv
+
+from doublebubble.bounds import HalfMoments, VoteBounds, design_test
+from doublebubble.bounds.gradient import expected_square
+from doublebubble.bounds.profile import (
+    FunctionalTest,
+    ProfileCounts,
+    ProfileTest,
+    SectorTest,
+    design_functional_test,
+    profile_bound,
+    rounded_test,
+)
+from doublebubble.geometry.profile import (
+    ROUGH,
+    Guess,
+    PriceTable,
+    best_profile_prices,
+    bin_masses,
+    checked_guess,
+    default_edges,
+    mean_value,
+)
+from doublebubble.geometry.profile.cost import FARTHEST
+from doublebubble.types import Counts, Floats
+
+BINS = 24
+_SHARES = ((0.1, 0.8), (0.2, 0.7))  # of alpha for the slope off the line and for a functional
+_RINGS = 6
+_PLACE = 0.6  # of a ring: where its prices are made
+_WORSE, _BETTER = 2.0, 0.5  # how far rings go beyond what is expected, in standard deviations of the guess
+_NEAR_ENDS = (0.0, 0.06, 0.14, 0.24, 0.35, 0.46, 0.57, 0.68, 0.8, 0.92, 1.05, 1.2, 1.4, 1.7)  # the lead is small there
+_FAR_ENDS = (1.7, 2.1, 2.6, pi)
+_ANGLES = (0.1, 0.35, 0.6, 0.85, 1.1, 1.4, 1.8)  # where the lead is looked at to find the radius to hope for
+_STEPS = (0.0, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.4)  # radii looked at for that
+_DIGITS = 4
+_ROUNDS = 25
+_BEND = 100.0  # the bend of a profile on the probit scale is taken to be about 0.1 at most
+
+
+def profile_edges() -> tuple[float, ...]:
+    """The inner edges of the bins that profiles use."""
+    return tuple(np.round(default_edges(BINS), 3).tolist())
+
+
+def fitted_profile(table: Counts, edges: Sequence[float], p_a: float, p_b: float) -> tuple[Floats, Floats]:
+    """The probabilities of the class and of the rival given the bin, from a table of votes by bin, (bins, 3).
+
+    Each is Phi of a polynomial of z, of degree 2 with a bend that must be seen to be believed, moved to have the mean
+    p_a or p_b: more draws than those of the table show these.
+    """
+    seen = table.sum(axis=1).astype(np.float64)
+    f_a = _with_mean(_probit(edges, table[:, 0].astype(np.float64), seen), edges, p_a)
+    f_b: Floats = np.minimum(_with_mean(_probit(edges, table[:, 1].astype(np.float64), seen), edges, p_b), 1 - f_a)
+    return np.round(f_a, _DIGITS), np.round(f_b, _DIGITS)
+
+
+def _with_mean(quantiles: Floats, edges: Sequence[float], mean: float) -> Floats:
+    masses = bin_masses(edges)
+    low, high = -12.0, 12.0
+    for _ in range(40):
+        shift = 0.5 * (low + high)
+        low, high = (shift, high) if float(masses @ Phi(quantiles + shift)) < mean else (low, shift)
+    moved: Floats = Phi(quantiles + low)
+    return moved
+
+
+def _probit(edges: Sequence[float], hits: Floats, seen: Floats) -> Floats:
+    """The quantiles of penalised maximum likelihood, by Fisher's scoring; half a hit is added to all draws."""
+    z = _bin_means(edges)
+    total = seen.sum()
+    hits = hits + 0.5 * seen / total
+    seen = seen * (1 + 1 / total)
+    features = np.stack([np.ones_like(z), z, z * z - 1], axis=1)
+    penalty = np.diag([0.0, 0.01, _BEND])
+    beta = np.zeros(3)
+    for _ in range(_ROUNDS):
+        eta = np.clip(features @ beta, -8.0, 8.0)
+        p = np.clip(Phi(eta), 1e-9, 1 - 1e-9)
+        density = np.exp(-0.5 * eta * eta) / sqrt(2 * pi)
+        score = features.T @ ((hits - seen * p) * density / (p * (1 - p))) - penalty @ beta
+        weight = seen * density**2 / (p * (1 - p))
+        step = np.linalg.solve((features * weight[:, None]).T @ features + penalty + 1e-9 * np.eye(3), score)
+        beta = beta + step * min(1.0, 2.0 / float(np.abs(step).max(initial=1e-12)))
+        if float(np.abs(step).max()) < 1e-6:
+            break
+    quantiles: Floats = np.clip(features @ beta, -8.0, 8.0)
+    return quantiles
+
+
+def _bin_means(edges: Sequence[float]) -> Floats:
+    """The mean of a standard normal number given its bin."""
+    ends = np.concatenate(([-inf], edges, [inf]))
+    density = np.exp(-0.5 * ends * ends) / sqrt(2 * pi)
+    means: Floats = -np.diff(density) / bin_masses(edges)
+    return means
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is guessed of one rival at a ball, and the ball's draws and part of alpha.
+
+    `votes` are those to expect of the n draws; `gamma` is the slope off the line, less what an eta of length `shift`
+    takes off it; `misplaced` as in `ProfileCounts`; `seen` draws stand behind the guesses.
+    """
+
+    votes: Counts
+    top: int
+    rival: int
+    edges: tuple[float, ...]
+    f_a: Floats
+    f_b: Floats
+    gamma: float
+    dim: int
+    alpha: float
+    sigma: float
+    misplaced: float
+    seen: int
+    shift: float | None = None
+
+    @property
+    def n(self) -> int:
+        """The draws of the ball."""
+        return int(self.votes.sum())
+
+    def design(self) -> tuple[ProfileTest, float]:
+        """The test with the largest radius to expect, and that radius."""
+        found = [self._design(*shares) for shares in _SHARES]
+        return max(found, key=lambda made: made[1])
+
+    def _design(self, gradient_share: float, functional_share: float) -> tuple[ProfileTest, float]:
+        shares = VoteBounds(*(1 - self.votes[self.top] / self.n, self.votes[self.rival] / self.n))
+        gradient = design_test(self.n, self.dim, gradient_share * self.alpha, shares, self.gamma)
+        bare = ProfileTest(self.rival, gradient, (), FARTHEST, gradient_share, functional_share)
+        norm = sqrt(expected_square(gradient.offset, gradient.n1, self.dim, shares, self.gamma))
+        moments = HalfMoments(self.gamma**2, norm, norm)
+        seen = ProfileCounts(self.votes, self._table(), moments, self.misplaced, self.shift)
+        start = profile_bound(seen, self.top, bare, self.alpha, self.sigma)
+        r0 = max(start.radius / self.sigma, 0.0)
+        if r0 >= 0.75 * FARTHEST:
+            return bare, start.radius
+        guess = checked_guess(self.edges, self.f_a, self.f_b, start.numbers["gamma"])
+        pricing = _Pricing(guess, self.n, functional_share * self.alpha)
+        hoped = pricing.hoped(r0)
+        spread = self._spread()
+        first, last = max(r0 - _WORSE * spread, 0.0), hoped + _BETTER * spread
+        limit = round(min(FARTHEST, 1.2 * last + 0.1), 3)
+        test = bare._replace(sectors=pricing.sectors(first, last), limit=limit)
+        return test, profile_bound(seen, self.top, test, self.alpha, self.sigma).radius
+
+    def _spread(self) -> float:
+        """About how far the radius of votes, in sigmas, may be off because few draws were seen."""
+        each = []
+        for k in (self.top, self.rival):
+            p = min(max(float(self.votes[k]) / self.n, 1e-3), 1 - 1e-3)
+            quantile = float(Phi_inv(p))
+            each.append(sqrt(p * (1 - p) / self.seen) * sqrt(2 * pi) * exp(quantile * quantile / 2))
+        return 0.5 * sum(each)
+
+    def _table(self) -> Counts:
+        """The draws to expect by bin and vote."""
+        shares = np.stack([self.f_a, self.f_b, np.maximum(1 - self.f_a - self.f_b, 0.0)], axis=1)
+        table: Counts = np.rint(self.n * bin_masses(self.edges)[:, None] * shares).astype(np.int64)
+        return table
+
+
+class _Pricing:
+    """Prices at displacements, and the leads to expect there."""
+
+    def __init__(self, guess: Guess, n: int, level: float) -> None:
+        self._guess, self._n, self._level = guess, n, level
+
+    def tests(self, radius: Floats, angle: Floats) -> list[FunctionalTest]:
+        """The functional for each of these displacements."""
+        prices = best_profile_prices(self._guess, radius * np.cos(angle), radius * np.sin(angle), ROUGH)
+        made = [design_functional_test(each, self._guess, self._n, self._level) for each in prices]
+        return [rounded_test(test, _DIGITS) for test in made]
+
+    def leads(self, radius: Floats, angle: Floats) -> Floats:
+        """The leads that functionals made for these displacements may be expected to prove there."""
+        tests = self.tests(radius, angle)
+        table = PriceTable([test.prices for test in tests])
+        cost = table.cost(np.arange(len(tests)), radius * np.cos(angle), radius * np.sin(angle))
+        width = [log(1 / self._level) / (self._n * test.stake) for test in tests]  # half of the excess of (R2)
+        values: Floats = np.array([mean_value(test.prices, self._guess) for test in tests]) - 2 * np.array(width) - cost
+        return values
+
+    def hoped(self, r0: float) -> float:
+        """About the radius at which the lead vanishes at some angle, if prices were made for every displacement."""
+        radii = r0 + np.array(_STEPS) * (0.4 * r0 + 0.2)
+        radii = radii[radii < FARTHEST]
+        angle, radius = (grid.ravel() for grid in np.meshgrid(_ANGLES, radii))
+        least = self.leads(radius, angle).reshape(len(radii), len(_ANGLES)).min(axis=1)
+        if least[0] <= 0:
+            return r0 + 0.02
+        falling = np.flatnonzero(least <= 0)
+        if len(falling) == 0:
+            return float(radii[-1])
+        j = int(falling[0])
+        return float(np.interp(0.0, [least[j], least[j - 1]], [radii[j], radii[j - 1]]))
+
+    def sectors(self, first: float, last: float) -> tuple[SectorTest, ...]:
+        """Sectors that hold all displacements: narrow, and in rings from `first` to `last`, where the lead is small."""
+        rings = np.round(np.linspace(first, last, _RINGS + 1), 4)
+        near = [(inner, outer, *ends) for inner, outer in pairwise(rings) for ends in pairwise(_NEAR_ENDS)]
+        far = [(rings[0], rings[-1], *ends) for ends in pairwise(_FAR_ENDS)]
+        inner, outer, low, high = np.array([*near, *far]).T
+        tests = self.tests(inner + _PLACE * (outer - inner), 0.5 * (low + high))
+        outer = np.where(outer == rings[-1], inf, outer)
+        inner = np.where(inner == rings[0], 0.0, inner)
+        ends = zip(low.tolist(), high.tolist(), tests, inner.tolist(), outer.tolist(), strict=True)
+        return tuple(SectorTest(*each) for each in ends)

@@ -1,0 +1,1 @@
+"""The mutants, a file for each area, each with a tuple `MUTANTS`."""

@@ -1,0 +1,122 @@
+"""How a model is run: noise as it is said to be, rows that stand for themselves, nothing repaired."""
+
+from tests.mutants.mutant import Mutant
+
+_VOTES, _FORWARD, _ROWS, _INPUTS = (f"smoothing/{name}.py" for name in ("votes", "forward", "rows", "inputs"))
+_SOURCE, _NOISE = "noise/source.py", "torch.add(self._x, own, alpha=self._sigma, out=inputs)"
+
+MUTANTS = (
+    Mutant(
+        "less-noise-than-sigma",
+        _SOURCE,
+        _NOISE,
+        _NOISE.replace("self._sigma", "0.9 * self._sigma"),
+        "Votes under less noise certify more than there is under sigma.",
+        ("smoothing/test_votes.py::test_counts_equal_the_obvious_computation",),
+    ),
+    Mutant(
+        "noise-clipped-to-the-domain",
+        _SOURCE,
+        _NOISE,
+        _NOISE + "\n            inputs.clamp_(0.0, 1.0)",
+        "The theorems are about the unconditioned normal law.",
+        ("smoothing/test_votes.py::test_counts_equal_the_obvious_computation",),
+    ),
+    Mutant(
+        "padding-votes",
+        _VOTES,
+        "mine = some_rows(votes, row, rows)",
+        "mine = votes[-rows:]",
+        "Rows of zeros, or of other inputs, would vote for this one.",
+        ("smoothing/test_votes.py::test_padding_has_no_vote",),
+    ),
+    Mutant(
+        "not-a-number-votes",
+        _FORWARD,
+        "if not math.isfinite(some_rows(logits, 0, rows).detach().sum().item()):",
+        "if False:",
+        "argmax of NaN is a class, and all draws would agree on it.",
+        ("smoothing/test_forward.py::test_non_finite_logits_name_the_input_and_the_number_of_draws",),
+    ),
+    Mutant(
+        "training-mode-accepted",
+        _FORWARD,
+        "        if training:",
+        "        if len(training) > 10**6:",
+        "Dropout and batch statistics make the model another one at every pass.",
+        ("smoothing/test_forward.py::test_training_mode_is_refused_even_in_a_submodule",),
+    ),
+    Mutant(
+        "rows-that-influence-each-other-accepted",
+        _ROWS,
+        "if not apart <= allowed:",
+        "if not apart <= 1e9:",
+        "A model that shows every row the vote of the batch would be certified by the batch's majority.",
+        ("smoothing/test_rows.py::test_the_majority_of_the_batch",),
+        quick=True,
+    ),
+    Mutant(
+        "rows-not-looked-at-again",
+        _ROWS,
+        "        if self._run_since % EVERY:",
+        "        if self._run_since:",
+        "What begins during a run, a counter or a cache, would not be seen.",
+        ("smoothing/test_rows.py::test_what_begins_during_a_run_is_seen_there",),
+    ),
+    Mutant(
+        "input-changed-in-place",
+        _ROWS,
+        "        if not torch.equal(before, self._known):",
+        "        if before.shape != self._known.shape:",
+        "The draws that are judged would not be those that were made.",
+        ("smoothing/test_rows.py::test_an_input_changed_in_place",),
+    ),
+    Mutant(
+        "noise-lost-to-rounding-accepted",
+        _ROWS,
+        "if sigma < _STEPS * step:",
+        "if sigma < 0:",
+        "All draws would be the input itself, and agree.",
+        ("smoothing/test_rows.py::test_noise_too_small_to_change_the_input",),
+    ),
+    Mutant(
+        "outside-the-domain-accepted",
+        _INPUTS,
+        "        if least < low or most > high:",
+        "        if least < low - 1 or most > high + 1:",
+        "The bound on the union of balls takes the input for a point of the domain.",
+        ("smoothing/test_inputs.py::test_inputs_outside_the_domain_or_non_finite_are_refused",),
+    ),
+    Mutant(
+        "infinite-inputs-accepted",
+        _INPUTS,
+        "    if bad:",
+        "    if bad < 0:",
+        "An input that is not a number has no neighbours to speak of.",
+        ("smoothing/test_inputs.py::test_without_a_domain_what_is_not_finite_is_refused",),
+    ),
+    Mutant(
+        "one-index-for-two-inputs",
+        "certifier.py",
+        "if len({given.index for given in inputs}) != len(inputs):",
+        "if not inputs and xs:",
+        "Two inputs would be certified with one noise, as if they were independent.",
+        ("test_certifier.py::test_indices_name_randomness_and_must_differ",),
+    ),
+    Mutant(
+        "linf-radius-as-large-as-l2",
+        "certificate.py",
+        "value = self.radius / math.sqrt(max(1, math.prod(self.shape)))",
+        "value = self.radius",
+        "A ball in the largest norm reaches beyond the L2 ball by the root of the dimension.",
+        ("test_certifier.py::test_other_norms_never_claim_more",),
+    ),
+    Mutant(
+        "radius-printed-rounded-up",
+        "certificate.py",
+        'Decimal("0.000001"), ROUND_FLOOR)',
+        'Decimal("0.000001"), "ROUND_CEILING")',
+        "What is printed must not exceed what is proved.",
+        ("test_certificate.py::test_it_prints_as_three_lines_with_its_radius_rounded_down",),
+    ),
+)

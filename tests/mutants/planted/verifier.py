@@ -1,0 +1,157 @@
+"""The verifier itself: bugs that would make it confirm what does not follow."""
+
+from tests.mutants.mutant import Mutant
+
+_BALLS, _CERTIFICATES, _GEOMETRY, _NUMBERS, _VOTES, _FIRST, _RUNS = (
+    f"audit/reverify/{name}.py"
+    for name in ("balls", "certificates", "geometry", "numbers", "votes", "first_order", "runs")
+)
+_TESTS = "audit/reverify/test_certificates.py"
+
+MUTANTS = (
+    Mutant(
+        "any-radius-follows",
+        _BALLS,
+        "require(t == 0 or lead(t) >= 0,",
+        "require(t == 0 or lead(t) >= -10,",
+        "A forged radius would be confirmed.",
+        (f"{_TESTS}::test_a_larger_radius_is_refuted",),
+    ),
+    Mutant(
+        "any-sigma-fits",
+        _BALLS,
+        "require(beyond < 0,",
+        "require(beyond < 1e9,",
+        "A radius far below what its numbers prove belongs to another sigma.",
+        (f"{_TESTS}::test_another_sigma_is_refuted",),
+    ),
+    Mutant(
+        "parts-of-alpha-not-added",
+        _NUMBERS,
+        "sum(fractions) <= Fraction(whole) if",
+        "max(fractions) <= Fraction(whole) if",
+        "Events that each spend all of alpha would be confirmed.",
+        (f"{_TESTS}::test_enlarged_parts_of_alpha_are_refuted",),
+    ),
+    Mutant(
+        "balls-need-not-share-alpha",
+        _CERTIFICATES,
+        '        within([*losses, *(ball.alpha for ball in claim.balls)], made.alpha, "the plan")\n',
+        "",
+        "Balls that each spend all of alpha would be confirmed.",
+        (f"{_TESTS}::test_balls_share_alpha",),
+    ),
+    Mutant(
+        "tail-of-one-term",
+        _NUMBERS,
+        "        total += term\n        if term < total * MARGIN:",
+        "        if term < total * MARGIN:",
+        "A binomial tail of one term is far too small, so any bound would be one.",
+        (f"{_TESTS}::test_binomial_tails_are_those_of_exact_sums",),
+        quick=True,
+    ),
+    Mutant(
+        "uncovered-rivals-allowed",
+        _BALLS,
+        "    require(open_ended == 1 or not rest,",
+        "    require(True,",
+        "A class that no rule holds off could be the one that overtakes.",
+        (f"{_TESTS}::test_a_rule_that_is_dropped_or_doubled_is_refuted",),
+    ),
+    Mutant(
+        "least-rule-not-required",
+        _BALLS,
+        "        require(0 <= ball.radius <= claimed, f\"a ball's radius exceeds that of its rule",
+        "        require(0 <= ball.radius, f\"a ball's radius exceeds that of its rule",
+        "The ball must lie within what each of its rules proves.",
+        (f"{_TESTS}::test_a_larger_radius_is_refuted",),
+    ),
+    Mutant(
+        "distance-not-subtracted",
+        _GEOMETRY,
+        "(weight * (mp.mpf(radius) ** 2 - sum(c * c for c in offset)))",
+        "(weight * (mp.mpf(radius) ** 2))",
+        "(D1) without the distances of the centres proves more than the balls do.",
+        (f"{_TESTS}::test_changed_multipliers_and_centres_are_refuted",),
+    ),
+    Mutant(
+        "proved-radius-not-compared",
+        _CERTIFICATES,
+        "    require(claimed <= proved,",
+        "    require(claimed <= 1000 * proved,",
+        "A radius beyond what the balls prove would be confirmed.",
+        (f"{_TESTS}::test_a_larger_radius_is_refuted",),
+    ),
+    Mutant(
+        "eta-may-point-outwards",
+        _GEOMETRY,
+        "require(not bool(np.any(eta[low] < 0) or np.any(eta[high] > 0)),",
+        "require(True,",
+        "An eta that points out of the domain cancels a gradient that nothing blocks.",
+        (f"{_TESTS}::test_eta_must_be_zero_off_the_faces_and_point_inwards",),
+    ),
+    Mutant(
+        "eta-off-the-faces",
+        _GEOMETRY,
+        "require(not bool(np.any(eta[~(low | high)] != 0)),",
+        "require(True,",
+        "Away from the faces nothing is blocked.",
+        (f"{_TESTS}::test_eta_must_be_zero_off_the_faces_and_point_inwards",),
+    ),
+    Mutant(
+        "prediction-not-compared",
+        _CERTIFICATES,
+        "    require(made.prediction in named,",
+        "    require(True,",
+        "A certificate for one class would be confirmed with another's name.",
+        (f"{_TESTS}::test_words_that_do_not_fit_are_refuted",),
+    ),
+    Mutant(
+        "balls-of-several-classes-confirmed",
+        _CERTIFICATES,
+        '    require(len(tops) == 1, "the balls are for different classes")\n',
+        "",
+        "Balls of different classes cover no region of one class between them.",
+        (f"{_TESTS}::test_each_ball_is_for_the_one_class",),
+    ),
+    Mutant(
+        "pairs-need-not-give-the-votes",
+        _VOTES,
+        "        require(whole and 2 * both + one == counts[k],",
+        "        require(True,",
+        "Pairs that were never drawn would prove a radius.",
+        (f"{_TESTS}::test_changed_pairs_are_refuted",),
+    ),
+    Mutant(
+        "gradient-taken-on-trust",
+        _FIRST,
+        "        if x <= gamma:\n            return gamma",
+        "        if x <= x + gamma:\n            return gamma",
+        "A gradient that the half moments do not prove would be believed.",
+        (f"{_TESTS}::test_changed_numbers_are_refuted",),
+    ),
+    Mutant(
+        "rival-bound-taken-on-trust",
+        _VOTES,
+        "    proved = q >= 1 - lower or is_upper_bound(q, most, sum(counts), alpha)",
+        "    proved = q >= 0",
+        "An upper bound that the votes do not prove would be believed.",
+        (f"{_TESTS}::test_changed_numbers_are_refuted",),
+    ),
+    Mutant(
+        "other-alpha-than-the-runs",
+        _RUNS,
+        "    require(made.alpha <= config.alpha,",
+        "    require(made.alpha <= 1,",
+        "A record at a larger alpha would pass for one of the run's.",
+        ("audit/reverify/test_runs.py::test_settings_that_the_records_do_not_fit",),
+    ),
+    Mutant(
+        "failed-inputs-with-a-radius",
+        _RUNS,
+        "empty = record.radius == 0 and not any(record.radii.values())",
+        "empty = True",
+        "A failed input has no certificate.",
+        ("audit/reverify/test_runs.py::test_failed_imported_and_unstored",),
+    ),
+)
