@@ -214,7 +214,7 @@ def test_sums_are_the_same_to_the_bit_however_the_draws_come(split: int | None) 
 
 def lines(dim: int) -> tuple[Line, Line]:
     one, two = np.random.default_rng(4).normal(size=(2, dim))
-    return Line.along(one, (-1.0, -0.2, 0.1, 0.7)), Line.along(two, (0.0,))
+    return Line.along(one, (-1.0, -0.2, 0.1, 0.7)), Line.along(two, (-0.5, 0.0, 0.4, 0.9))
 
 
 @pytest.mark.parametrize("moments", [(), ((1.0, 0.0, -1.0, 0.5),)])

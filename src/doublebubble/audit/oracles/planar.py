@@ -13,7 +13,7 @@ from doublebubble.audit.oracles.round import Intervals1D
 from doublebubble.errors import SettingError
 from doublebubble.types import Counts, Floats
 
-_RAYS = 720
+_RAYS = 360
 _REFINED = 12  # times the best rays are looked at more closely, each time at a quarter of the spacing
 _CLOSE = 1e-9  # a gap of the quantiles below this is a tie
 
