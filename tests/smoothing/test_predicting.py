@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from doublebubble.audit.cases import tied_cases
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.bounds.prediction import Lead
 from doublebubble.smoothing import Input, SmoothedClassifier
@@ -42,3 +43,10 @@ def test_too_few_draws_to_name_anything() -> None:
 
 def test_no_inputs_give_no_predictions() -> None:
     assert classifier().predictions([], seed=0) == []
+
+
+def test_a_lead_over_the_weakest_class_is_no_lead() -> None:
+    """Two classes tie and a third gets next to no votes: naming either is wrong."""
+    case = next(case for case in tied_cases() if case.oracle.num_classes > 2)
+    found = case.smoothed.predictions((Input(index, case.x) for index in range(50)), 200, seed=0)
+    assert [one.label for one in found].count(ABSTAIN) >= 49
