@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import doublebubble as db
+from doublebubble.audit.oracles import HalfSpace
 from doublebubble.data import load_dataset
 from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError, RunError, SettingError
 from doublebubble.runs.spec import RunSpec
@@ -87,6 +88,7 @@ SCRIPT = """
 import sys, torch
 from torch.utils.data import DataLoader, TensorDataset
 import doublebubble as db
+from doublebubble.audit.oracles import HalfSpace
 from doublebubble.data import load_dataset
 from tests.engines.centroids import make
 torch.set_num_threads(1)
@@ -268,3 +270,14 @@ def test_one_input_off_the_grid_fails_alone() -> None:
     run = db.certify(make(), x, 0.5, n=100, n0=20, noise="lattice", grid=16, quiet=True)
     assert [record.status == "failed" for record in run.records] == [False, True, False]
     assert "input 1: expected values on the grid of step 1/16" in (run.records[1].error or "")
+
+
+def test_a_run_that_decides_radii_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    """Begun, then enlarged: the records are those of a run in one piece, decided in whatever order."""
+    model, data = HalfSpace(np.array([1.0, 0.0]), 0.0), torch.stack([torch.linspace(-1, 1, 30), torch.zeros(30)], 1)
+    settings: dict[str, Any] = {"domain": None, "num_classes": 2, "radii": (0.25, 0.5), "quiet": True, "batch_size": 16}
+    db.certify(model, data, 0.5, indices="0:30:2", out=tmp_path / "run", **settings)
+    resumed = db.certify(model, data, 0.5, out=tmp_path / "run", **settings)
+    whole = db.certify(model, data, 0.5, **settings)
+    assert resumed.certificates == whole.certificates
+    assert len(whole.certificates) == 30
