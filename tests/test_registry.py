@@ -73,6 +73,7 @@ def test_completion_goes_on_after_a_comma() -> None:
     assert "cohen,auto" not in complete_methods("cohen,")
 
 
+@pytest.mark.not_reverified("the toy method has no verifier")
 def test_a_method_in_one_file_is_found_everywhere(toy: None, tmp_path: Path) -> None:
     """In a record, a figure and on the page; `all` asks for it, and its colour and label are its own."""
     images, labels = digits()

@@ -20,7 +20,7 @@ from doublebubble.errors import (
     RunError,
     SettingError,
 )
-from doublebubble.facade import Run, certify, open_run
+from doublebubble.facade import Plan, Run, certify, open_run, plan
 from doublebubble.program import Program
 from doublebubble.runs import load_run
 from doublebubble.smoothing import SmoothedClassifier
@@ -40,6 +40,7 @@ __all__ = [
     "Guarantee",
     "InputError",
     "ModelError",
+    "Plan",
     "Program",
     "Run",
     "RunError",
@@ -52,5 +53,6 @@ __all__ = [
     "geometry",
     "load_run",
     "open_run",
+    "plan",
     "reverify",
 ]

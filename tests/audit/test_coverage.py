@@ -9,7 +9,7 @@ import torch
 from doublebubble import CertifyConfig
 from doublebubble.audit.coverage import Case, at, count_misses, count_wrong_predictions, misses_allowed, repetitions
 from doublebubble.audit.oracles import HalfSpace
-from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing import Prediction, SmoothedClassifier
 from doublebubble.types import ABSTAIN
 from tests.runs.samples import certificate
 
@@ -60,5 +60,6 @@ def test_every_prediction_at_a_tie_is_wrong(monkeypatch: pytest.MonkeyPatch) -> 
     tied = replace(CASE, oracle=HalfSpace([1.0, 0.0], -0.5))
     assert tied.truth[1] == 0
     for named, wrong in ((0, 7), (1, 7), (ABSTAIN, 0)):
-        monkeypatch.setattr(SmoothedClassifier, "predict", lambda *given, named=named, **more: named)
+        answers = [Prediction(named, 50)] * 7
+        monkeypatch.setattr(SmoothedClassifier, "predictions", lambda *given, answers=answers, **more: answers)
         assert count_wrong_predictions(tied, 7, 50, 0.05) == wrong

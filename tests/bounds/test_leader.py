@@ -123,6 +123,14 @@ def test_only_a_win_of_the_smallest_radius_opens_the_ladder() -> None:
     assert edges[race.draws - 2].hits[1] < race.draws
 
 
+def test_only_the_radii_before_the_first_that_has_not_won_are_claimed() -> None:
+    """Wealths need not be monotone in the radius: the order of claims takes care of it."""
+    ladder = vote_ladder((0.1, 0.2, 0.3), 1.0, 0.3, 0.05, 100, (0.3, 1e-9, 0.3))
+    race = replayed(Edges(ladder, (20, 100)), 2, [[20, 0]])
+    assert [win is not None for win in race.wins] == [True, False, True]
+    assert race.certified == 1
+
+
 SHARED = open_edges((0.25, 0.5, 1.0), 0.05, 60, beta=0.2)
 
 

@@ -1,15 +1,15 @@
 """The command that predicts."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from torch import Tensor
 
 from doublebubble.data import load_dataset
-from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing import Input, Prediction, SmoothedClassifier
 from tests.cli.calling import call
 
 MODEL = "tests.engines.centroids:make"
@@ -29,7 +29,7 @@ def test_predict_names_classes_or_abstains(capsys: pytest.CaptureFixture[str], t
         f"{path}: {data.labels[index]} (class {data.labels[index]})" for index, path in enumerate(paths)
     ]
     code, out, _ = call(capsys, *settings, "--json", "--n", "2", paths[0])
-    assert json.loads(out) == {"image": paths[0], "prediction": -1, "class": None, "n": 2, "alpha": 0.001}
+    assert json.loads(out) == {"image": paths[0], "prediction": -1, "class": None, "n": 2, "alpha": 0.001, "draws": 2}
     Image.fromarray(np.zeros((9, 8), np.uint8)).save(tmp_path / "tall.png")
     code, _, err = call(capsys, *settings, str(tmp_path / "tall.png"))
     assert code == 1
@@ -55,13 +55,15 @@ def test_predict_under_exact_noise(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_the_level_asked_for_is_the_level_used(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    asked: list[tuple[int, float, int, int]] = []
 
-    def predict(self: SmoothedClassifier, x: Tensor, n: int, alpha: float, *, seed: int, index: int) -> int:
-        asked.append((n, alpha, seed, index))
-        return 3
+    def predictions(
+        self: SmoothedClassifier, inputs: Sequence[Input], n: int, alpha: float, *, seed: int
+    ) -> list[Prediction]:
+        asked.extend((n, alpha, seed, one.index) for one in inputs)
+        return [Prediction(3, n) for _ in inputs]
 
-    monkeypatch.setattr(SmoothedClassifier, "predict", predict)
+    monkeypatch.setattr(SmoothedClassifier, "predictions", predictions)
     Image.fromarray(np.zeros((8, 8), np.uint8)).save(tmp_path / "a.png")
     settings = ["--model", MODEL, "--dataset", "digits", "--sigma", "0.25", "--n", "70", "--seed", "5"]
     for alpha in (1e-7, 0.2):

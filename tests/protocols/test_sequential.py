@@ -200,6 +200,9 @@ def test_radii_that_no_votes_can_reach_are_said_before_the_work() -> None:
     smoothed = db.SmoothedClassifier(HalfSpace(np.array([1.0]), 5.0), SIGMA, 2, None)
     with pytest.warns(DoubleBubbleWarning, match="cannot certify radius 2, even if all of them agree"):
         db.Certifier(smoothed, config(radii=(0.25, 2.0), max_draws=100))
+    other = db.SmoothedClassifier(smoothed.model, SIGMA, 2, None, noise="gaussian64")
+    with pytest.raises(SettingError, match="under gaussian noise, got gaussian64"):
+        db.Certifier(other, config())
     with pytest.raises(SettingError, match=r"7\.9 sigma"):
         db.Certifier(smoothed, config(radii=(4.5,)))
 

@@ -1,6 +1,5 @@
 """Votes, moments, pairs and predictions under noise on a grid, against a slow second implementation."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy import stats
 from torch import Tensor, nn
 
 from doublebubble.audit.coverage import misses_allowed
+from doublebubble.bounds.prediction import Lead, lead_for
 from doublebubble.errors import InputError, SettingError
 from doublebubble.lines import Line
 from doublebubble.noise import Lattice, LatticeDraws
@@ -167,26 +167,20 @@ def test_it_says_which_noise_it_has() -> None:
 # Predict
 
 
-class Fixed(SmoothedClassifier):
-    """Votes as they are given."""
+@pytest.mark.parametrize("noise", ["gaussian", "lattice"])
+def test_predict_takes_the_loss_off_alpha(noise: NoiseName, monkeypatch: pytest.MonkeyPatch) -> None:
+    levels: list[float] = []
 
-    votes: Sequence[int]
+    def spied(alpha: float, classes: int, cap: int) -> Lead:
+        levels.append(alpha)
+        return lead_for(alpha, classes, cap)
 
-    def tally(self, request: Request):  # type: ignore[no-untyped-def]
-        return type("Given", (), {"counts": np.array(self.votes)})
-
-
-@pytest.mark.parametrize(("noise", "named"), [("gaussian", True), ("lattice", False)])
-def test_predict_takes_the_loss_off_alpha(noise: NoiseName, named: bool) -> None:
-    """At an alpha that exceeds the p-value by half of the loss."""
-    pvalue = float(stats.binomtest(60, 100, 0.5).pvalue)
-    loss = LAW.loss(100, X.numel(), pvalue)
-    assert loss > 1e-14
-    classifier = Fixed(nn.Flatten().eval(), SIGMA, 2, noise=noise)
-    classifier.votes = [60, 40]
-    answer = classifier.predict(X, 100, pvalue + loss / 2, seed=0, index=0)
-    assert answer == (0 if named else ABSTAIN)
-    assert classifier.predict(X, 100, pvalue + 2 * loss, seed=0, index=0) == 0
+    monkeypatch.setattr("doublebubble.smoothing.classifier.lead_for", spied)
+    loss = LAW.loss(100, X.numel(), 0.01) if noise == "lattice" else 0.0
+    assert (loss > 1e-14) == (noise == "lattice")
+    SmoothedClassifier(Step(0.5).eval(), SIGMA, 2, noise=noise).predict(X, 100, 0.01, seed=0, index=0)
+    assert Fraction(levels[0]) + Fraction(loss) <= Fraction(0.01)
+    assert levels == [pytest.approx(0.01 - loss, rel=1e-12)]
 
 
 class Step(nn.Module):

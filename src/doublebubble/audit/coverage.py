@@ -11,7 +11,7 @@ from doublebubble.audit.oracles import Oracle
 from doublebubble.certificate import Certificate
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
-from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.types import ABSTAIN, Method
 
 _TOLERANCE = 1e-9  # relative: oracles know their distances to about 1e-12
@@ -71,8 +71,8 @@ def count_wrong_predictions(
     """How often `predict` named a class that is not alone the likeliest."""
     g, distance = case.truth
     asked = case.smoothed if smoothed is None else smoothed
-    answers = [asked.predict(case.x, n, alpha, seed=0, index=index) for index in range(times)]
-    return sum(answer != ABSTAIN and (answer != g or distance == 0) for answer in answers)
+    answers = asked.predictions((Input(index, case.x) for index in range(times)), n, alpha, seed=0)
+    return sum(answer.label != ABSTAIN and (answer.label != g or distance == 0) for answer in answers)
 
 
 def misses_allowed(times: int, alpha: float, level: float = 1e-4) -> int:

@@ -15,6 +15,7 @@ from doublebubble.cli.audit import audit
 from doublebubble.cli.certify import certify
 from doublebubble.cli.demo import demo
 from doublebubble.cli.picture import picture
+from doublebubble.cli.plan import plan
 from doublebubble.cli.predict import predict
 from doublebubble.cli.report import report
 from doublebubble.cli.reproduce import reproduce
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(train)
 app.command()(certify)
+app.command()(plan)
 app.command()(predict)
 app.command()(picture)
 app.command()(reproduce)

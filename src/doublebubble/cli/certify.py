@@ -51,7 +51,7 @@ def complete_methods(incomplete: str) -> list[str]:
 
 def sequential_settings(
     radii: str | None, precision: float | None, max_draws: int | None, beta: float | None
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """What was asked for of sampling that stops by itself; what was not given is left to the settings."""
     try:
         rungs = None if radii is None else tuple(float(word) for word in radii.replace(",", " ").split())
@@ -131,6 +131,9 @@ def certify(
     centres: Annotated[
         bool, typer.Option("--centres/--no-centres", help="Store what re-verification needs besides the inputs.")
     ] = True,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what to expect, as `plan` does, and certify nothing.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, nothing else.")] = False,
 ) -> None:
@@ -165,6 +168,11 @@ def certify(
         noise=chosen_noise(noise),
         grid=grid,
     )
+    if dry_run:
+        from doublebubble.facade.planning import forecast
+
+        typer.echo(repr(forecast(job)))
+        return
     console = Terminal()
     silent = quiet or as_json
     total = len(job.spec.index_list)

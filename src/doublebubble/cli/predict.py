@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 _EXAMPLE = """Name the class of images as the smoothed classifier does, or abstain.
 
 With probability at least 1 - alpha over the draws, the class named for an image is the one that most
-noisy copies of it get. Images are read as 8-bit pixels; they must have the size that the model takes.
+noisy copies of it get. Draws are made until that is clear, n at most. Images are read as 8-bit pixels;
+they must have the size that the model takes.
 
 Example: [bold]doublebubble predict --model digits-0.5 --sigma 0.5 three.png seven.png[/bold]
 """
@@ -42,7 +43,7 @@ def predict(
     dataset: Annotated[
         str | None, typer.Option(help="Whose shape and classes the model has (default: as in the model's folder).")
     ] = None,
-    n: Annotated[int, typer.Option(help="Draws for each image.")] = 1000,
+    n: Annotated[int, typer.Option(help="Most draws for each image.")] = 1000,
     alpha: Annotated[float, typer.Option(help="Error probability for each image.")] = 0.001,
     noise: Annotated[str, typer.Option(help=NOISE_HELP)] = "gaussian",
     grid: Annotated[int | None, typer.Option(help=GRID_HELP)] = None,
@@ -53,7 +54,7 @@ def predict(
 ) -> None:
     """Predict; the text shown to users is above."""
     from doublebubble.models.loading import load_classifier
-    from doublebubble.smoothing import SmoothedClassifier
+    from doublebubble.smoothing import Input, SmoothedClassifier
     from doublebubble.types import ABSTAIN
 
     about = _about(model, dataset)
@@ -69,13 +70,14 @@ def predict(
         grid=grid,
     )
     with spoken_warnings():
-        for index, (path, x) in enumerate(zip(images, inputs, strict=True)):
-            label = smoothed.predict(x, n, alpha, seed=seed, index=index)
-            name = None if label == ABSTAIN else about.classes[label]
-            if as_json:
-                typer.echo(json.dumps({"image": str(path), "prediction": label, "class": name, "n": n, "alpha": alpha}))
-            else:
-                typer.echo(printable(f"{path}: {'abstained' if name is None else f'{name} (class {label})'}"))
+        found = smoothed.predictions([Input(index, x) for index, x in enumerate(inputs)], n, alpha, seed=seed)
+    for path, one in zip(images, found, strict=True):
+        name = None if one.label == ABSTAIN else about.classes[one.label]
+        if as_json:
+            shown = {"image": str(path), "prediction": one.label, "class": name, "n": n, "alpha": alpha}
+            typer.echo(json.dumps({**shown, "draws": one.draws}))
+        else:
+            typer.echo(printable(f"{path}: {'abstained' if name is None else f'{name} (class {one.label})'}"))
 
 
 predict.__doc__ = _EXAMPLE

@@ -15,6 +15,7 @@ from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleWarning
 from doublebubble.facade.job import Indices, make_job
 from doublebubble.facade.loop import Place, perform, prepare
+from doublebubble.facade.planning import Plan, forecast
 from doublebubble.facade.progress import certifying_progress
 from doublebubble.facade.run import Run, open_run
 from doublebubble.facade.sources import UNIT, Data
@@ -22,7 +23,48 @@ from doublebubble.program import Program
 from doublebubble.terminal import Terminal
 from doublebubble.types import NoiseName
 
-__all__ = ["Run", "certify", "open_run"]
+__all__ = ["Plan", "Run", "certify", "open_run", "plan"]
+
+
+def plan(
+    model: nn.Module,
+    data: Data,
+    sigma: float,
+    *,
+    inputs: int = 100,
+    draws: int = 100,
+    indices: Indices = ":",
+    domain: tuple[float, float] | None = UNIT,
+    num_classes: int | None = None,
+    batch_size: int = 256,
+    device: str | None = None,
+    program: Program | str | None = None,
+    data_dir: Path | None = None,
+    **settings: Any,
+) -> Plan:
+    """What to expect of certifying these inputs: draws, time and certified accuracy, from some draws on some of them.
+
+    A forecast, no guarantee. `settings` are those of CertifyConfig.
+
+    >>> import torch, doublebubble as db
+    >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
+    >>> db.plan(model, torch.rand(3, 1, 2, 2), sigma=0.5, radii=(0.5,)).radii[0].fewest
+    40
+    """
+    job = make_job(
+        model,
+        data,
+        sigma,
+        CertifyConfig(**settings),
+        indices=indices,
+        domain=domain,
+        num_classes=num_classes,
+        batch_size=batch_size,
+        device=device,
+        program=Program.named(program) if isinstance(program, str) else program,
+        data_dir=data_dir,
+    )
+    return forecast(job, inputs, draws)
 
 
 def certify(

@@ -161,7 +161,7 @@ class Profile(SmoothingMethod):
     name = "profile"
     uses = "how votes change along one line, and off it"
     protocols = SOUND
-    label, colour, marker, rank = "profile", "#332288", "X", 60
+    label, colour, marker, rank = "profile", "#882255", "p", 60
     on_grid = True
 
     def promising(self, trials: Trials) -> bool:

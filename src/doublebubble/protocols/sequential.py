@@ -66,6 +66,12 @@ def out_of_reach(config: CertifyConfig, sigma: float) -> tuple[float, ...]:
     return tuple(radius for radius, wealth, level in each if wealth < target(level))
 
 
+def require_gaussian(smoothed: SmoothedClassifier) -> None:
+    """An error under noise that takes a part of alpha of its own."""
+    if smoothed.noise.name != "gaussian":
+        raise SettingError(f"noise: radii and precision are decided under gaussian noise, got {smoothed.noise.name}")
+
+
 def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
     """A certificate for each input, in their order, each as if it were alone."""
     found = dict(decided(smoothed, config, inputs))
@@ -83,8 +89,7 @@ def decided(
     smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
 ) -> Iterator[tuple[int, Certificate]]:
     """The certificates with the places of their inputs, in the order in which they are decided."""
-    if smoothed.noise.name != "gaussian":
-        raise SettingError(f"noise: radii and precision are decided under gaussian noise, got {smoothed.noise.name}")
+    require_gaussian(smoothed)
     edges, waiting = edges_of(config, smoothed.sigma), enumerate(inputs)
     room = max(1, -(-_ROUND * smoothed.batch_size // _CHUNK))
     active: list[_Sampling] = []

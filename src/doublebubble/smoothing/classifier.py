@@ -2,24 +2,25 @@
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
-from scipy import stats
 from torch import Tensor, nn
 
 from doublebubble.bounds import AlphaBudget
+from doublebubble.bounds.prediction import lead_for
 from doublebubble.config import checked_domain
 from doublebubble.errors import SettingError
 from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
 from doublebubble.smoothing.inputs import Input, checked_input, draw_dtype, held_domain
+from doublebubble.smoothing.predicting import Predicting, Prediction
 from doublebubble.smoothing.soft import SoftScores, soft_scores
 from doublebubble.smoothing.votes import VoteCounter, VoteStream
 from doublebubble.streams import INPUT, Stage, Stream
 from doublebubble.tally import Request, Tally
-from doublebubble.types import ABSTAIN, Counts, NoiseName
+from doublebubble.types import Counts, NoiseName
 
 
 class SmoothedClassifier:
@@ -93,17 +94,25 @@ class SmoothedClassifier:
     def predict(self, x: Tensor, n: int = 1000, alpha: float = 0.001, *, seed: int, index: int) -> int:
         """With probability at least 1 - alpha over the draws, the answer is g(x) or ABSTAIN.
 
-        The two classes with most votes are compared by an exact two-sided binomial test (Cohen et al. 2019, PREDICT;
-        for more than two classes by Hung and Fithian 2019). Where g(x) is not unique, any class named is a miss. What
-        the noise takes off alpha is taken off first.
+        Draws are made until one class leads by enough, `n` of them at most (Theorem S). Where g(x) is not unique, any
+        class named is a miss. What the noise takes off alpha is taken off first.
         """
-        given = Input(index, x)
-        level = AlphaBudget(alpha, self.noise.loss(n, given.x.numel(), alpha)).remaining
-        counts = self.tally(Request(given.x, n, Stream(seed, given.index, "certify", "predict"))).counts
-        order = counts.argsort(kind="stable")[::-1]
-        first, second = int(counts[order[0]]), int(counts[order[1]])
-        verdict = stats.binomtest(first, first + second, 0.5).pvalue
-        return int(order[0]) if verdict <= level else ABSTAIN
+        return self.predictions([Input(index, x)], n, alpha, seed=seed)[0].label
+
+    def predictions(
+        self, inputs: Iterable[Input], n: int = 1000, alpha: float = 0.001, *, seed: int
+    ) -> list[Prediction]:
+        """What `predict` says of each input and how many draws it took; the draws share micro-batches."""
+        sought = []
+        for given in inputs:
+            level = AlphaBudget(alpha, self.noise.loss(n, given.x.numel(), alpha)).remaining
+            votes = self.open_votes(Request(given.x, n, Stream(seed, given.index, "certify", "predict")))
+            sought.append(Predicting(votes, self.num_classes, lead_for(level, self.num_classes, n)))
+        while open_ := [one for one in sought if one.prediction is None]:
+            self.extend([(one.votes, one.wanted) for one in open_])
+            for one in open_:
+                one.look()
+        return [one.prediction for one in sought if one.prediction is not None]
 
     # What the rest of the package calls
 

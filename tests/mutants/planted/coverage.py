@@ -33,8 +33,8 @@ MUTANTS = (
     Mutant(
         "wrong-predictions-at-a-tie-forgiven",
         _COVERAGE,
-        "return sum(answer != ABSTAIN and (answer != g or distance == 0) for answer in answers)",
-        "return sum(answer != ABSTAIN and answer != g for answer in answers)",
+        "return sum(answer.label != ABSTAIN and (answer.label != g or distance == 0) for answer in answers)",
+        "return sum(answer.label != ABSTAIN and answer.label != g for answer in answers)",
         "At a tie any class named is wrong, and that is where a prediction errs.",
         ("audit/test_coverage.py::test_every_prediction_at_a_tie_is_wrong",),
     ),

@@ -1,0 +1,117 @@
+"""Votes that are looked at as they come: bugs that would claim a radius too early, for the wrong class or in vain."""
+
+from tests.mutants.mutant import Mutant
+
+_LEADER, _EDGES, _LADDER, _VERIFIER = (
+    "bounds/leader.py",
+    "bounds/edges.py",
+    "bounds/sequences.py",
+    "audit/reverify/sequence.py",
+)
+
+MUTANTS = (
+    Mutant(
+        "class-chosen-for-nothing",
+        _LEADER,
+        "return (low, *((alpha - others(p, low)) * (1 - 1e-12) for p in p0[:-1]))",
+        "return (alpha,) * len(p0)",
+        "The classes that do not lead could be claimed as well, and nobody would pay for it.",
+        ("bounds/test_leader.py::test_levels_rise_to_alpha",),
+    ),
+    Mutant(
+        "wins-before-the-class-is-claimed",
+        _LEADER,
+        "        if candidate is not None:  # nothing counts for a leader that may still change",
+        "        if True:",
+        "A larger radius that one class won would be claimed for another.",
+        ("bounds/test_leader.py::test_only_a_win_of_the_smallest_radius_opens_the_ladder",),
+    ),
+    Mutant(
+        "candidate-may-change",
+        _LEADER,
+        "hits = max(counts) if candidate is None else counts[candidate]",
+        "hits = max(counts)",
+        "Votes of whichever class leads now would count for the class that was claimed.",
+        ("bounds/test_leader.py::test_the_leader_becomes_the_candidate_and_stays",),
+    ),
+    Mutant(
+        "ladder-out-of-order",
+        _LEADER,
+        "        return self.wins.index(None) if None in self.wins else len(self.wins)",
+        "        return sum(win is not None for win in self.wins)",
+        "A radius would be claimed although a smaller one has not won.",
+        ("bounds/test_leader.py::test_only_the_radii_before_the_first_that_has_not_won_are_claimed",),
+    ),
+    Mutant(
+        "edge-one-vote-low",
+        _EDGES,
+        "        return np.asarray(high, np.int64)",
+        "        return np.asarray(low, np.int64)",
+        "A radius would win with one vote less than its wealth needs.",
+        ("bounds/test_edges.py::test_the_edge_is_where_the_wealth_crosses",),
+    ),
+    Mutant(
+        "edge-against-beta",
+        _EDGES,
+        "        self._targets = np.array([target(level) for level in ladder.levels])",
+        "        self._targets = np.array([target(ladder.beta) for _ in ladder.levels])",
+        "Claims would be made at level beta, which only giving up may use.",
+        ("bounds/test_edges.py::test_the_edge_is_where_the_wealth_crosses",),
+    ),
+    Mutant(
+        "prior-below-the-threshold",
+        _LADDER,
+        "    if min(self.stakes) < 0 or max(self.stakes)",
+        "    if max(self.stakes)",
+        "A stake below 0 bets that p is below p0: under the hypothesis its wealth grows.",
+        ("bounds/test_sequences.py",),
+    ),
+    Mutant(
+        "votes-seen-twice",
+        "smoothing/votes.py",
+        "        del self._ahead[: first - self._first]",
+        "        del self._ahead[: 0]",
+        "Votes that were looked at already would be counted again as new ones.",
+        ("smoothing/test_votes.py::test_a_stream_of_votes_is_the_votes_in_order",),
+    ),
+    Mutant(
+        "prediction-level-without-ties",
+        "bounds/prediction.py",
+        "        total = level + math.fsum(level ** (2 * (i - 1) / i) for i in range(2, classes + 1))",
+        "        total = level",
+        "At a tie either class may be named: one level pays for one of them.",
+        ("bounds/test_prediction.py",),
+    ),
+    Mutant(
+        "prediction-against-any-class",
+        "smoothing/predicting.py",
+        "            second, first = sorted(self._counts)[-2:]",
+        "            second, first = min(self._counts), max(self._counts)",
+        "The lead over the weakest class says nothing of the runner-up.",
+        ("smoothing/test_predicting.py",),
+    ),
+    Mutant(
+        "verifier-trusts-levels",
+        _VERIFIER,
+        "        require(0 < level <= most, ",
+        "        require(level > 0, ",
+        "A record could name any level for its bets.",
+        ("audit/reverify/test_sequence.py::test_levels_above_what_the_theorem_allows_are_refuted",),
+    ),
+    Mutant(
+        "verifier-trusts-looks",
+        _VERIFIER,
+        "            wealth >= -mp.log(level),",
+        "            wealth >= 0,",
+        "A look at which a radius had not won would pass for one at which it had.",
+        ("audit/reverify/test_sequence.py::test_looks_that_did_not_win_are_refuted",),
+    ),
+    Mutant(
+        "verifier-trusts-the-question",
+        "audit/reverify/runs.py",
+        '    require(same, f"the radii of the ladder',
+        '    require(True, f"the radii of the ladder',
+        "Radii chosen after the votes were seen would pass for those asked for.",
+        ("audit/reverify/test_sequence.py::test_a_run_with_another_question_is_refuted",),
+    ),
+)
