@@ -273,10 +273,10 @@ def test_what_is_not_known_is_not_confirmed() -> None:
         assert not verdict.confirmed
         return verdict.outcome
 
-    assert outcome(sample.with_ball(statistic="profile"), "reason") is Confirmation.REFUTED
+    assert outcome(sample.with_ball(statistic="unheard_of"), "reason") is Confirmation.REFUTED
     double = samples()["double"]
     assert (
-        outcome(double.with_rule(lambda r: {**r, "rule": "profile"}), "no verifier for rule profile")
+        outcome(double.with_rule(lambda r: {**r, "rule": "unheard_of"}), "no verifier for rule unheard_of")
         is Confirmation.UNKNOWN
     )
     assert (
