@@ -181,6 +181,8 @@ class Profile(SmoothingMethod):
         against = int(trials.selected.sum() - trials.selected[trials.top])
         stand = outset(trials, trials.selected)
         rivals = stand.near()[:_MOST_LINES]
+        if trials.per_look < _LEAST_LOOK:
+            return fall_back(trials, self.name, "looks of so few draws show nothing of a profile")
         if against < _LEAST_SEEN or not rivals or not stand.probes(trials.per_verdict):
             return fall_back(trials, self.name, "too few draws against the class to show a profile")
         sights = _sights(trials, rivals)
