@@ -68,13 +68,15 @@ def tight_cases() -> dict[Method, Case]:
     line = np.array([1.0])
     plain = Case("half-space", HalfSpace(line, 0.3), at([0.0]), 0.5)
     blocked = Case("half-space, blocked", HalfSpace(np.array([0.6, 0.8]), -0.1), at([0.0, 0.5]), 0.5, (0.0, 1.0))
+    aside = Case("slab, off centre", Slab(line, -0.35, 0.6), at([0.0]), 0.5)
     return {
         "cohen": plain,
         "single": plain,
         "boundary": blocked,
         "double": blocked,
         "dipole": Case("slab, centred", Slab(line, -0.5, 0.5), at([0.0]), 0.5),
-        "first_order": Case("slab, off centre", Slab(line, -0.35, 0.6), at([0.0]), 0.5),
+        "first_order": aside,
+        "profile": aside,
     }
 
 
