@@ -87,6 +87,7 @@ def _record(
     gains["double"] = single * (1 + 0.2 * scale * max(0.0, rng.normal(-0.3, 1)))
     gains["dipole"] = cohen * (1 + 0.004 * rng.normal(0, 1))
     gains["first_order"] = cohen * (1 + 0.02 * max(-0.2, rng.normal(1, 1)))
+    gains["profile"] = cohen * (1 + 0.04 * max(-0.2, rng.normal(1, 1)))
     wrong = paper and selected != label
     radii = {method: 0.0 if wrong else round(gains[method], 6) for method in methods}
     chosen = max(radii, key=lambda method: radii[method]) if paper else "dipole" if "dipole" in radii else methods[-1]
