@@ -4,6 +4,7 @@ import math
 import pickle
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -55,8 +56,8 @@ def test_wrong_claims_are_at_most_alpha_exactly(ps: list[float]) -> None:
         depth = 11 if len(ps) == 2 else 7
         chance = chance_of(
             start_race(edges, len(ps)),
-            lambda race, cell, edges=edges: vote(edges, race, cell),  # type: ignore[misc]
-            lambda race, edges=edges: wrong(edges, race, ps),  # type: ignore[misc]
+            partial(vote, edges),
+            partial(wrong, edges, ps=ps),
             ps,
             depth,
         )

@@ -229,11 +229,11 @@ def test_a_plan_is_claimed_at_the_points_that_are_meant() -> None:
     case = boxed_cases()[0]
     smoothed = on_grid(case, 20)
     config = CertifyConfig(n=4000, n0=200, methods=("boundary",))
-    given: list[tuple[object, list[object], list[float]]] = []
+    given: list[tuple[torch.Tensor, list[torch.Tensor], list[float]]] = []
 
-    def watched(x1: torch.Tensor, centres: list[object], radii: list[float], *box: float) -> Bound:
+    def watched(x1: torch.Tensor, centres: list[torch.Tensor], radii: list[float], *box: float) -> Bound:
         given.append((x1, centres, radii))
-        return certified_radius(x1, centres, radii, *box)  # type: ignore[arg-type]
+        return certified_radius(x1, centres, radii, *box)
 
     with mock.patch.object(sound, "certified_radius", watched):
         certs = db.Certifier(smoothed, config).certify_many([case.x] * 4, range(4))

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from doublebubble.errors import CheckpointError, DoubleBubbleError, ModelError
 from doublebubble.json_text import parse_json
-from doublebubble.models.calling import reason
+from doublebubble.models.calling import ModelCode, reason
 from doublebubble.models.checkpoints import require_modest_archive
 
 _OPERATOR = re.compile(
@@ -121,9 +121,10 @@ def _unsafe_pickle(name: str, content: bytes) -> Iterator[str]:
         return
     require_modest_archive(io.BytesIO(content), Path(name))
     try:
-        torch.load(io.BytesIO(content), weights_only=True)
-    except Exception as error:  # noqa: BLE001  # nothing but tensors passes
-        yield f"{name} is more than tensors ({reason(error)})"
+        with ModelCode(f"{name} is more than tensors"):
+            torch.load(io.BytesIO(content), weights_only=True)
+    except ModelError as error:
+        yield str(error)
 
 
 def _unsafe_payloads(archive: zipfile.ZipFile, config: str) -> Iterator[str]:
