@@ -215,3 +215,12 @@ def test_a_stopped_certificate_differs_by_what_it_claims() -> None:
     assert made != replace(made, radius=0.1)
     assert made.guarantee is db.Guarantee.EXACT
     assert "class 1, radius 0.500000" in repr(made)
+
+
+@pytest.mark.parametrize("noise", ["lattice", "gaussian64"])
+def test_other_noise_is_refused_since_its_loss_would_not_be_taken_off(noise: Any) -> None:
+    smoothed = db.SmoothedClassifier(HalfSpace([1.0, 0.0], 0.0), 0.5, 2, (0.0, 1.0), noise=noise)
+    with pytest.raises(SettingError, match="decided under gaussian noise"):
+        db.Certifier(smoothed, config())
+    with pytest.raises(SettingError, match="decided under gaussian noise"):
+        next(sequential.decided(smoothed, config(), []))
