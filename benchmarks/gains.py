@@ -3,11 +3,14 @@
     python -m benchmarks.gains --model DIR --dataset digits --sigma 0.5 --n 10000 --inputs 100 [--out RUN]
     python -m benchmarks.gains ... --correct 40 --methods cohen,first_order --fast
     python -m benchmarks.gains ... --every 100 --methods cohen --fast
+    python -m benchmarks.gains ... --correct 40 --skip-wrong
     python -m benchmarks.gains ... --equal
 
 Inputs are taken by a fixed stride through the test set, or every k-th of it in order, until `--inputs` of them were
 tried or `--correct` of them were predicted correctly. What is certified is an ordinary run: a killed one goes on by the
 same command, a larger number enlarges it, and `python -m benchmarks.gains_table` prints what it has got so far.
+`--skip-wrong` leaves out inputs whose own select draws name another class than the label: averages are then over
+correctly predicted inputs alone, and nearly half of the work on a CIFAR-10 network is saved.
 `--equal` certifies the same inputs by Cohen's radius alone with as many forward passes as all methods and their search
 had on average, in a run beside the first, and compares with that too. Under `paper` nothing is guaranteed.
 """
@@ -27,6 +30,8 @@ from benchmarks.gains_table import measured, spec_of, table
 from doublebubble.data import Dataset, load_dataset
 from doublebubble.models import load_model
 from doublebubble.program import fastest_program
+from doublebubble.streams import Stream
+from doublebubble.tally import Request
 from doublebubble.types import Protocol
 
 RESULTS = Path(__file__).parent / "results"
@@ -58,6 +63,23 @@ def certified(
         taken = order[: len(taken) + lacking]
 
 
+def correct_ones(model: nn.Module, data: Dataset, order: list[int], correct: int, **settings: Any) -> list[int]:
+    """The first inputs in this order whose select draws, those that a run of these settings makes, name the label."""
+    config = db.CertifyConfig(n=settings["n"])
+    smoothed = db.SmoothedClassifier(
+        model, settings["sigma"], data.info.num_classes, domain=(0.0, 1.0), program=settings["program"]
+    )
+    found: list[int] = []
+    for index in order:
+        given = data.inputs(torch.tensor([index]))[0]
+        votes = smoothed.tally(Request(given, config.n0, Stream(config.seed, index, "select"))).counts
+        if int(votes.argmax()) == int(data.labels[index]):
+            found.append(index)
+        if len(found) == correct:
+            break
+    return found
+
+
 def equal_draws(run: db.Run, taken: list[int]) -> int:
     """The n at which Cohen's radius alone costs an input as many forward passes as in this run on average."""
     return max(1, math.ceil(measured(run, taken)["forward"].mean()) - spec_of(run).config.n0)
@@ -73,6 +95,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--inputs", type=int, help="most inputs to try; without --correct 100")
     parser.add_argument("--every", type=int, help="take inputs 0, k, 2k and so on; all of them without --inputs")
     parser.add_argument("--correct", type=int, help="stop after so many correctly predicted inputs")
+    parser.add_argument("--skip-wrong", action="store_true", help="with --correct: certify no other inputs")
     parser.add_argument("--n", type=int, default=10_000)
     parser.add_argument("--protocol", default="sound", choices=get_args(Protocol))
     parser.add_argument("--methods", help="a list with commas; all if left out")
@@ -99,6 +122,8 @@ def main() -> None:
         "program": _program(model, data.inputs(torch.tensor([0])), out) if asked.fast else None,
     }
     methods = asked.methods or "all"
+    if asked.skip_wrong:
+        order = correct_ones(model, data, order, asked.correct or most, n=asked.n, **shared)
     run, taken = certified(model, data, order, asked.correct, out=out, n=asked.n, methods=methods, **shared)
     equal = None
     if asked.equal:
