@@ -1,7 +1,9 @@
 """The command: help with an example everywhere, exit codes, one sentence on stderr, plain lines without a terminal."""
 
+import operator
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,25 @@ def test_help_does_not_wait_for_torch() -> None:
     script = f"{bare}; sys.modules['doublebubble'] = package; import doublebubble.cli; sys.exit('torch' in sys.modules)"
     folder = str(Path(doublebubble.__file__).parent)
     assert subprocess.run([sys.executable, "-c", script, folder], check=False).returncode == 0
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "--version")
+    assert (code, out.split()) == (0, ["doublebubble", version("doublebubble")])
+    assert doublebubble.__version__ == version("doublebubble")
+
+
+@pytest.mark.parametrize("module", ["doublebubble", "doublebubble.cli"])
+def test_importing_waits_for_nothing_heavy(module: str) -> None:
+    heavy = ("torch", "scipy", "pandas", "matplotlib", "plotly", "statsmodels", "sklearn", "ray")
+    shown = f"import sys, {module}; print([name for name in {heavy} if name in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there_and_no_other() -> None:
+    for name in doublebubble.__all__:
+        assert getattr(doublebubble, name) is not None
+        assert name in dir(doublebubble)
+    with pytest.raises(AttributeError, match="nonsense"):
+        operator.attrgetter("nonsense")(doublebubble)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from statsmodels.stats.proportion import multinomial_proportions_confint
 
 from doublebubble.bounds.votes import checked_counts
 from doublebubble.errors import SettingError
@@ -54,6 +53,8 @@ def _intervals(method: Literal["goodman", "sison-glaz"], counts: Counts, alpha: 
     kept = votes[~rare]
     if rare.any():
         kept = np.append(kept, max(_RARE, int(votes[rare].sum())))  # (B5)
+    from statsmodels.stats.proportion import multinomial_proportions_confint  # a second to import, and rarely used
+
     region = np.clip(multinomial_proportions_confint(kept, alpha, method), 0.0, 1.0)
     lower, upper = np.zeros(len(votes)), np.full(len(votes), region[-1, 1])
     lower[~rare], upper[~rare] = region[: (~rare).sum()].T

@@ -48,8 +48,19 @@ app.command()(merge)
 app.add_typer(data.app, name="data", no_args_is_help=True)
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        from doublebubble import __version__
+
+        Terminal().print(f"doublebubble {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
+    ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of an error. Works after a command too.")
     ] = False,
