@@ -4,8 +4,10 @@
 
 ACR and certified accuracies are over all inputs, those not correctly predicted counting as 0. Ratios of sums and median
 gains are over the correctly predicted ones; an input gained if its radius exceeds multiclass Cohen's. Draws and forward
-passes are those of a whole input, all methods and the search included; a backward pass counts as two. `--equal` names a
-run of Cohen's radius alone, with as many forward passes: then each row is compared with that too.
+passes are those of a whole input, all methods and the search included; a backward pass counts as two. *Equal shares*
+is Cohen's radius with as many forward passes, if its votes fell in the same shares as those that were drawn: what the
+search's draws would have added to it. `--equal` names a run of Cohen's radius alone with that many fresh draws: then
+each row is compared with that too.
 """
 
 import argparse
@@ -16,11 +18,12 @@ import numpy as np
 import pandas as pd
 
 import doublebubble as db
-from doublebubble.bounds import clopper_pearson
+from doublebubble.bounds import clopper_pearson, votes_bound
 from doublebubble.geometry import cohen_radius
 from doublebubble.runs.record import Record, floor_radius
 from doublebubble.runs.spec import RunSpec
-from doublebubble.types import Floats
+from doublebubble.search.forecast import expected_counts, outlook
+from doublebubble.types import Counts, Floats
 
 RADII = (0.25, 0.5, 1.0)
 REPORTED = "the radius reported"
@@ -84,6 +87,7 @@ def table(run: db.Run, only: Collection[int] | None = None, equal: db.Run | None
     radii[REPORTED] = right["radius"].to_numpy(np.float64)
     bases = {"binary": radii["binary Cohen"]} if sound else {}
     bases |= {"multiclass": radii["cohen"]} if "cohen" in radii else {}
+    bases |= {"equal shares": _equal_shares(run, right)} if sound else {}
     bases |= {} if equal is None else {"equal": _equal(equal, right)}
     heads = ["method", "ACR", *(f"at {radius:g}" for radius in RADII)]
     for base in bases:
@@ -105,6 +109,32 @@ def _equal(equal: db.Run, right: pd.DataFrame) -> Floats:
         raise SystemExit(f"{equal.path}: expected the inputs of the run that it is compared with, some are missing")
     radii: Floats = np.where(other["correct"].fillna(False).astype(bool), other["radius"], 0.0)
     return radii
+
+
+def _equal_shares(run: db.Run, right: pd.DataFrame) -> Floats:
+    """Cohen's radius of each input with the draws of its search added, in the shares of the votes at the input."""
+    spec = spec_of(run)
+    by_index = {record.index: record for record in run.records}
+    radii = [cohen_of_shares(by_index[index], spec.num_classes, spec.sigma) for index in right["index"]]
+    return np.array(radii, np.float64)
+
+
+def cohen_of_shares(record: Record, num_classes: int, sigma: float) -> float:
+    """Cohen's radius if the draws of search and certify had all been votes at the input, in the shares seen there."""
+    votes, selected = (_counts(record, stage, num_classes) for stage in ("input", "select"))
+    if record.alpha is None or not votes.any():
+        return 0.0
+    top, n = int(selected.argmax()), round(sum(record.forward_equivalents.values()) - int(selected.sum()))
+    rule = outlook(selected, top, n, record.alpha, sigma).rule
+    scaled = expected_counts(votes, top, n, against=0)
+    return floor_radius(max(0.0, min(bound.radius for bound in votes_bound(scaled, rule, record.alpha, sigma))))
+
+
+def _counts(record: Record, stage: str, num_classes: int) -> Counts:
+    counts: Counts = np.zeros(num_classes, np.int64)
+    for label, votes in record.counts.get(stage, {}).items():
+        counts[label] = votes
+    return counts
 
 
 def _against(mine: Floats, base: Floats) -> list[str]:

@@ -9,10 +9,10 @@ import torch
 from scipy.stats import norm
 
 import doublebubble as db
-from benchmarks.gains import by_stride, certified, equal_draws
+from benchmarks.gains import by_stride, certified, correct_ones, equal_draws
 from benchmarks.gains_ceiling import plugged_in
 from benchmarks.gains_figure import points
-from benchmarks.gains_table import measured, table
+from benchmarks.gains_table import cohen_of_shares, measured, table
 from doublebubble import SmoothedClassifier
 from doublebubble.audit.oracles import HalfSpace, Slab
 from doublebubble.bounds import clopper_pearson
@@ -110,3 +110,32 @@ def test_cohen_at_equal_total_draws_costs_what_the_search_costs_too() -> None:
     draws = sum(sum(record.draws.values()) for record in run.records) / 6
     assert f"| {draws:,.0f} | {spent:,.0f} |" in text
     assert f"| equal: cohen | 50 | 0 | {n:,} | {n + 50:,} | {n + 50:,} |" in text
+
+
+def test_cohen_at_equal_shares_is_cohen_itself_where_nothing_was_searched() -> None:
+    run = db.certify(make(), DATA, indices="0:12", methods="cohen", **SETTINGS)
+    for record in run.records:
+        assert cohen_of_shares(record, 10, 0.5) == record.radii["cohen"]
+
+
+def test_cohen_at_equal_shares_has_the_draws_of_the_search_too() -> None:
+    run = db.certify(make(), DATA, indices="0:12", methods="cohen,boundary", **SETTINGS)
+    assert "over equal shares" in table(run)
+    for record in run.records:
+        spent = round(sum(record.forward_equivalents.values())) - 50
+        assert spent > 200
+        radius, top = cohen_of_shares(record, 10, 0.5), max(record.counts["select"], key=record.counts["select"].get)
+        lower = clopper_pearson(round(spent * record.counts["input"].get(top, 0) / 200), spent, 0.0005, "lower")
+        assert radius <= record.radii["cohen"] * 1.5 + 0.2
+        assert radius >= max(0.0, 0.5 * float(norm.ppf(lower))) * 0.99  # votes against one rival only are fewer
+        assert radius >= record.radii["cohen"] or record.radii["cohen"] - radius < 0.02  # rounded shares
+
+
+def test_inputs_whose_select_draws_name_another_class_are_left_out() -> None:
+    order, settings = list(by_stride(len(DATA))), {"n": 200, "sigma": 1.0, "program": None}
+    found = correct_ones(make(), DATA, order[:30], 20, **settings)
+    whole = db.certify(make(), DATA, indices=order[:30], sigma=1.0, n=200, methods="cohen", quiet=True)
+    right = measured(whole).set_index("index")["right"]
+    expected = [index for index in order[:30] if bool(right[index])][:20]
+    assert found == expected
+    assert expected != order[:20]
