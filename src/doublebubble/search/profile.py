@@ -14,6 +14,7 @@ from scipy.special import ndtr as Phi
 from scipy.special import ndtri as Phi_inv
 
 from doublebubble.bounds import HalfMoments, VoteBounds, design_test
+from doublebubble.bounds.controlled import ControlledTest, controlled_bound, design_controlled
 from doublebubble.bounds.gradient import expected_square
 from doublebubble.bounds.profile import (
     FunctionalTest,
@@ -152,6 +153,13 @@ class Scene:
         limit = round(min(FARTHEST, 1.2 * last + 0.1), 3)
         test = start.bare._replace(sectors=pricing.sectors(first, last), limit=limit)
         return test, profile_bound(start.seen, self.top, test, self.alpha, self.sigma).radius
+
+    def controlled(self) -> tuple[ControlledTest, float]:
+        """The test of votes alone that uses the profile as a control variate, and the radius to expect of it."""
+        guess = checked_guess(self.edges, self.f_a, self.f_b, 0.0)
+        p_a, p_b = (float(self.votes[k]) / self.n for k in (self.top, self.rival))
+        test = design_controlled(self.rival, guess, p_a, p_b, self.n, self.alpha)
+        return test, controlled_bound(self._table(), self.misplaced, test, self.alpha, self.sigma).radius
 
     def _start(self, gradient_share: float, functional_share: float) -> "_Start":
         shares = VoteBounds(*(1 - self.votes[self.top] / self.n, self.votes[self.rival] / self.n))
