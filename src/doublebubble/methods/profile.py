@@ -260,12 +260,8 @@ def _designed(
         if misplaced > _MOST_MISPLACED * config.alpha:
             break
         scene = _scene(trials, sight, tally, counts, expected, misplaced)
-        profile, controlled = scene.design(), scene.controlled()
-        if profile[1] >= controlled[1]:
-            made.append(RivalProfile(sight.line, profile[0], sight.eta))
-        else:
-            made.append(RivalProfile(sight.line, controlled[0]))
-        radius = max(profile[1], controlled[1])
+        rival, radius = _rival(scene, sight, enough=_SAFE * reached)
+        made.append(rival)
         reached = min(reached, radius)
         named = [profile.test.rival for profile in made]
         rest = rest_bound(expected, top, named, config.alpha, trials.smoothed.sigma)
@@ -275,6 +271,16 @@ def _designed(
         if not rest or rest[0].radius >= _SAFE * reached:
             break
     return best
+
+
+def _rival(scene: Scene, sight: Sight, enough: float) -> tuple[RivalProfile, float]:
+    """The better of a profile and of votes with a control variate; a profile is not tried where votes are enough."""
+    controlled, by_votes = scene.controlled()
+    if by_votes < enough:
+        test, radius = scene.design()
+        if radius >= by_votes:
+            return RivalProfile(sight.line, test, sight.eta), radius
+    return RivalProfile(sight.line, controlled), by_votes
 
 
 def _scene(trials: Trials, sight: Sight, tally: Tally, counts: Counts, expected: Counts, misplaced: float) -> Scene:

@@ -40,7 +40,7 @@ from doublebubble.types import Counts, Floats
 
 BINS = 24
 # Of alpha, for the slope off the line and for a functional.
-_SHARES = ((0.05, 0.85), (0.1, 0.8), (0.15, 0.75), (0.2, 0.7), (0.3, 0.6))
+_SHARES = ((0.05, 0.85), (0.1, 0.8), (0.2, 0.7), (0.3, 0.6), (0.4, 0.5))
 _RINGS = 6
 _PLACE = 0.6  # of a ring: where its prices are made
 _WORSE, _BETTER = 2.0, 0.5  # how far rings go beyond what is expected, in standard deviations of the guess
