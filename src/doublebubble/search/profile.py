@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr as Phi
 from scipy.special import ndtri as Phi_inv
 
-from doublebubble.bounds import HalfMoments, VoteBounds, design_test
+from doublebubble.bounds import AlphaBudget, HalfMoments, VoteBounds, design_test
 from doublebubble.bounds.controlled import ControlledTest, controlled_bound, design_controlled
 from doublebubble.bounds.gradient import expected_square
 from doublebubble.bounds.profile import (
@@ -25,6 +25,8 @@ from doublebubble.bounds.profile import (
     profile_bound,
     rounded_test,
 )
+from doublebubble.bounds.votes import class_interval
+from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
     ROUGH,
     Guess,
@@ -155,11 +157,25 @@ class Scene:
         return test, profile_bound(start.seen, self.top, test, self.alpha, self.sigma).radius
 
     def controlled(self) -> tuple[ControlledTest, float]:
-        """The test of votes alone that uses the profile as a control variate, and the radius to expect of it."""
+        """The test of votes alone that uses the profile as a control variate, and the radius to expect of it.
+
+        Its prices do not follow the votes as Clopper-Pearson's bound does, so it is promised the least of its gains
+        over that bound at the votes to expect and at votes one standard deviation of the guess off them.
+        """
         guess = checked_guess(self.edges, self.f_a, self.f_b, 0.0)
         p_a, p_b = (float(self.votes[k]) / self.n for k in (self.top, self.rival))
         test = design_controlled(self.rival, guess, p_a, p_b, self.n, self.alpha)
-        return test, controlled_bound(self._table(), self.misplaced, test, self.alpha, self.sigma).radius
+        tables = [self._table(shift) for shift in (0.0, -self._spread(), self._spread())]
+        plain = [self._by_counts(table) for table in tables]
+        radii = [controlled_bound(each, self.misplaced, test, self.alpha, self.sigma).radius for each in tables]
+        return test, plain[0] + min(radius - counted for radius, counted in zip(radii, plain, strict=True))
+
+    def _by_counts(self, table: Counts) -> float:
+        """The larger of (S3) against the rival and (S3b), from the sums of a table."""
+        votes: Counts = table.sum(axis=0)
+        both = class_interval(votes, 0, (1,), AlphaBudget(self.alpha))
+        alone = class_interval(votes, 0, (), AlphaBudget(self.alpha))
+        return max(cohen_radius(both.lower_a, both.q, self.sigma), cohen_radius(alone.lower_a, None, self.sigma))
 
     def _start(self, gradient_share: float, functional_share: float) -> "_Start":
         shares = VoteBounds(*(1 - self.votes[self.top] / self.n, self.votes[self.rival] / self.n))
@@ -184,9 +200,11 @@ class Scene:
             each.append(sqrt(p * (1 - p) / self.seen) * sqrt(2 * pi) * exp(quantile * quantile / 2))
         return 0.5 * sum(each)
 
-    def _table(self) -> Counts:
-        """The draws to expect by bin and vote."""
-        shares = np.stack([self.f_a, self.f_b, np.maximum(1 - self.f_a - self.f_b, 0.0)], axis=1)
+    def _table(self, shift: float = 0.0) -> Counts:
+        """The draws to expect by bin and vote, if the class does better by a shift on the probit scale."""
+        f_a: Floats = Phi(Phi_inv(self.f_a) + shift)
+        f_b = np.minimum(Phi(Phi_inv(self.f_b) - shift), 1 - f_a)
+        shares = np.stack([f_a, f_b, np.maximum(1 - f_a - f_b, 0.0)], axis=1)
         table: Counts = np.rint(self.n * bin_masses(self.edges)[:, None] * shares).astype(np.int64)
         return table
 

@@ -44,15 +44,15 @@ MUTANTS = (
     Mutant(
         "verifier-forgets-the-mean-of-the-control",
         _VERIFIER,
-        "    known = k_a + k_b - math.fsum(_masses(edges) * c)",
-        "    known = k_a + k_b",
+        "    known = k_a + k_b - sum((high - low) * each for ",
+        "    known = k_a + k_b - sum(0 * (high - low) * each for ",
         "What the control variate takes off each draw must be taken off the known part as well.",
         (_TRUE, _FORGED),
     ),
     Mutant(
         "verifier-takes-any-controlled-stake",
         _VERIFIER,
-        'require(0 < stake <= (1 + 1e-12) / spread, "rule controlled: the stake is out of range")',
+        'require(0 < stake <= 1 / spread, "rule controlled: the stake is out of range")',
         "stake = abs(stake)",
         "A stake that lets a factor fall below 0 proves nothing.",
         (_FORGED,),

@@ -14,7 +14,7 @@ from scipy.special import ndtr
 
 from doublebubble.audit.reverify.first_order import slope_bound
 from doublebubble.audit.reverify.geometry import Point
-from doublebubble.audit.reverify.numbers import Unconfirmed, exact, mp, quantile, require
+from doublebubble.audit.reverify.numbers import Unconfirmed, cdf, exact, mp, number, quantile, require
 from doublebubble.audit.reverify.plane import Array, Piece, covers, tiled
 from doublebubble.audit.reverify.votes import Lead, Rule, class_bound, parts_of, price_cost, rival_bound
 
@@ -51,22 +51,24 @@ def controlled(rule: Rule, counts: Sequence[int], top: int, rivals: Sequence[int
     require(len(rivals) == 1, "rule controlled: it is for one rival")
     bins, level = parts_of(rule, 2)
     edges, table = _bins(rule, stored, counts, top, rivals[0], line, bins)
-    k_a, k_b, stake = (float(exact(rule["numbers"][name], name)) for name in ("k_a", "k_b", "stake"))
-    c = np.array([float(exact(value, "control")) for value in stored["control"]])
+    k_a, k_b, stake = (number(rule["numbers"], name) for name in ("k_a", "k_b", "stake"))
+    c = [exact(value, "control") for value in stored["control"]]
     require(k_a > 0 and k_b > 0 and len(c) == len(edges) + 1, "rule controlled: prices or control out of range")
-    paid = np.stack([-c, k_a + k_b - c, k_a - c], axis=1)  # of k_A 1[vote != A] + k_B 1[vote = B] - c
-    spread = float(paid.max() - paid.min())
-    require(0 < stake <= (1 + 1e-12) / spread, "rule controlled: the stake is out of range")
-    stake = min(stake, (1 - 1e-13) / spread)
-    known = k_a + k_b - math.fsum(_masses(edges) * c)
-    values, times = paid[table > 0], table[table > 0]
+    paid = [[-each, k_a + k_b - each, k_a - each] for each in c]  # of k_A 1[vote != A] + k_B 1[vote = B] - c
+    spread = max(map(max, paid)) - min(map(min, paid))
+    require(0 < stake <= 1 / spread, "rule controlled: the stake is out of range")
+    ends = [mp.mpf(0), *(cdf(exact(edge, "an edge")) for edge in stored["edges"]), mp.mpf(1)]
+    known = k_a + k_b - sum((high - low) * each for (low, high), each in zip(itertools.pairwise(ends), c, strict=True))
+    values = [value for row in paid for value in row]
+    seen = list(zip(values, (int(times) for times in table.ravel()), strict=True))
+    needed = -mp.log(level)
 
     def lead(t: Any) -> Any:
-        mean = known - 1 - float(price_cost(mp.mpf(k_a), t) + price_cost(mp.mpf(k_b), t)) - _MARGIN
-        factors = 1 + stake * (mean - values)
-        if factors.min() <= 0:
-            return -1
-        return math.fsum(times * np.log(factors)) - float(-mp.log(level)) * (1 + 1e-12)
+        mean = known - 1 - price_cost(k_a, t) - price_cost(k_b, t)
+        factors = [(1 + stake * (mean - value), times) for value, times in seen if times]
+        if any(factor <= 0 for factor, _ in factors):
+            return mp.mpf(-1)
+        return sum(times * mp.log(factor) for factor, times in factors) - needed
 
     return lead
 
