@@ -36,7 +36,7 @@ def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Se
     """A certificate for each input, each as if it were alone; draws of several inputs share micro-batches."""
     inputs = [replace(given, x=smoothed.noise.placed(given.x, given.index)) for given in inputs]
     for given in inputs:
-        _noise(smoothed, config, given)  # an error before any draw is made, not after
+        noise_of(smoothed, config.n, given, config.alpha)  # an error before any draw is made, not after
     selected = _tallies(smoothed, [Request(i.x, config.n0, Stream(config.seed, i.index, "select")) for i in inputs])
     proposals, search_seconds = [], []
     for given, select in zip(inputs, selected, strict=True):
@@ -117,7 +117,7 @@ def claim(
     if sum(ball.n for ball in plan.balls) > config.n:
         raise AssertionError(f"method {plan.method}: a plan has at most n draws")
     dimension, noise = given.x.numel(), smoothed.noise
-    budget = AlphaBudget(config.alpha, _noise(smoothed, config, given).loss)
+    budget = AlphaBudget(config.alpha, noise_of(smoothed, config.n, given, config.alpha).loss)
     shares = budget.take_equal([ball.part for ball in plan.balls])
     balls = tuple(
         certified_ball(ball, tallies[ball.part], share, smoothed.sigma)
@@ -204,14 +204,14 @@ def _certificate(
         forward_equivalents={**draws, "search": found.cost.forward_equivalents},
         seconds=seconds,
         beside=beside,
-        noise=_noise(smoothed, config, given),
+        noise=noise_of(smoothed, config.n, given, config.alpha),
     )
 
 
-def _noise(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -> Noise:
-    """The noise of the draws for one input, and what n of them take off alpha: an error where that is too much."""
+def noise_of(smoothed: SmoothedClassifier, draws: int, given: Input, alpha: float) -> Noise:
+    """The noise of one input's certify draws, and what so many take off alpha: an error where that is too much."""
     law = smoothed.noise
-    loss = law.loss(config.n, given.x.numel(), config.alpha)
+    loss = law.loss(draws, given.x.numel(), alpha)
     return Noise(law.name, loss, law.grid, *(law.limits or (None, None)))
 
 
