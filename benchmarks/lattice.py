@@ -1,7 +1,8 @@
 """Exact noise on the grid: what it costs beside float32 noise, and whether 1e8 draws follow the law.
 
 `python -m benchmarks.lattice` also counts draws beyond 6 sigma among 1e10, which takes a minute or two.
-`python -m benchmarks.lattice --generator 0 1 2` does nothing but the two counts, from the streams of each of these seeds.
+`python -m benchmarks.lattice --generator 0 1 2` does nothing but the two counts, from the streams of each of these
+seeds.
 """
 
 import argparse

@@ -230,7 +230,7 @@ def on_grid(case: Case, batch_size: int = 1000) -> db.SmoothedClassifier:
 
 @pytest.mark.parametrize("case", grid_cases(), ids=lambda case: case.name)
 def test_wrong_claims_are_at_most_alpha_on_the_grid(case: Case) -> None:
-    """The larger radius is a little beyond the truth; at a half-space, where its bound is tight, it is claimed at times."""
+    """The larger radius is a little beyond the truth; at a half-space, where the bound is tight, it is claimed."""
     truth = min(case.truth[1], 0.6)
     radii = (round(truth / 2, 6), math.ceil(truth * 1e6 + 1) / 1e6)
     asked = config(radii=radii, max_draws=100, beta=1e-6)

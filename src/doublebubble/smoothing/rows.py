@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from doublebubble.errors import ModelError
+from doublebubble.models.calling import out_of_memory
 from doublebubble.smoothing.forward import Forward
 from doublebubble.streams import NormalDraws, Stream
 
@@ -100,7 +101,9 @@ class Rows:
             return None  # it would be compiled anew for every shape
         try:
             logits = self._raw(batch)
-        except ModelError:
+        except ModelError as error:
+            if out_of_memory(error):
+                raise
             logits = None
         self._forward.require_evaluation_mode()
         return logits
