@@ -67,20 +67,19 @@ def slopes(
 
     The score function is unbiased for (S1); autograd differentiates a softened p, off by a little for any n. Choosing
     the directions after counting is exact for the score function, which makes the noise once more but runs the model
-    once per draw. Autograd then takes a second pass over the same draws, because keeping every graph until the last
-    vote is counted would take memory that grows with n: 2 J + 2 forward-equivalents per draw, 2 J + 1 if fixed
-    beforehand.
+    once per draw. Autograd keeps the graphs of all draws until the last vote is counted: 2 J + 1 forward-equivalents
+    per draw. Where they would take too much memory it takes a second pass over the same draws, 2 J + 2, and so it does
+    where votes need the row checks or the noise of a tally.
     """
-    if estimator in (Estimator.FULL, Estimator.SOFT) and not callable(directions):
-        weights = _rows(directions, smoothed.num_classes)
-        scores = smoothed.soft_scores(x, n, stream, weights, gumbel=estimator is Estimator.FULL)
-        return Slopes(scores.counts, _widened(scores.gradients), Cost(n, (1 + 2 * len(weights)) * n))
-    if estimator is Estimator.FULL:
-        counts, votes = smoothed.soft_scores(x, n, stream, torch.empty(0, smoothed.num_classes)).counts, None
-    else:
-        tally = smoothed.tally(Request(x, n, stream, keep_votes=True))
-        counts, votes = tally.counts, tally.votes
-    weights = _rows(directions(counts) if callable(directions) else directions, smoothed.num_classes)
+    classes = smoothed.num_classes
+    if estimator is Estimator.FULL or (estimator is Estimator.AUTOGRAD_ONLY and smoothed.noise.name == "gaussian"):
+        plain = estimator is Estimator.AUTOGRAD_ONLY
+        return _by_autograd(smoothed, x, n, stream, directions, gumbel=True, plain_votes=plain)
+    if estimator is Estimator.SOFT and not callable(directions):
+        return _by_autograd(smoothed, x, n, stream, directions, gumbel=False, plain_votes=False)
+    tally = smoothed.tally(Request(x, n, stream, keep_votes=True))
+    counts, votes = tally.counts, tally.votes
+    weights = _rows(directions(counts) if callable(directions) else directions, classes)
     if len(weights) == 0:
         return Slopes(counts, torch.zeros((0, *x.shape), dtype=torch.float64), Cost(n, n))
     if estimator is Estimator.APPROXIMATE:
@@ -88,6 +87,23 @@ def slopes(
         return Slopes(counts, _score_function(smoothed, x, stream, weights, torch.from_numpy(votes)), Cost(n, n))
     gradients = smoothed.soft_scores(x, n, stream, weights, gumbel=estimator is not Estimator.SOFT).gradients
     return Slopes(counts, _widened(gradients), Cost(n, (2 + 2 * len(weights)) * n))
+
+
+def _by_autograd(
+    smoothed: SmoothedClassifier,
+    x: Tensor,
+    n: int,
+    stream: Stream,
+    directions: Directions,
+    gumbel: bool,
+    plain_votes: bool,
+) -> Slopes:
+    """Votes and gradients from one pass over the draws, or from two if its graphs take too much memory."""
+    classes = smoothed.num_classes
+    asked = (lambda counts: _rows(directions(counts), classes)) if callable(directions) else _rows(directions, classes)
+    scores = smoothed.soft_scores(x, n, stream, asked, gumbel=gumbel, plain_votes=plain_votes)
+    spent = Cost(n, (scores.passes + 2 * len(scores.gradients)) * n)
+    return Slopes(scores.counts, _widened(scores.gradients), spent)
 
 
 def _score_function(smoothed: SmoothedClassifier, x: Tensor, stream: Stream, weights: Tensor, votes: Tensor) -> Tensor:
@@ -182,18 +198,17 @@ def radius_gradient(
     `read` turns votes into the rivals and the probabilities where the quantile is differentiated: their estimates, or
     confidence bounds, whose own derivative is taken as that of the estimates.
     """
-    unanimous = False
+    seen: list[Rivals] = []
 
     def directions(counts: Counts) -> Floats:
-        nonlocal unanimous
-        unanimous = int(counts.max()) == n
-        rows = radius_directions(read(counts), smoothed.sigma, smoothed.num_classes)
-        return rows[:0] if unanimous else rows
+        seen.append(read(counts))
+        rows = radius_directions(seen[0], smoothed.sigma, smoothed.num_classes)
+        return rows[:0] if int(counts.max()) == n else rows
 
     found = slopes(smoothed, estimator, x, n, stream, directions)
-    rivals = read(found.counts)
+    (rivals,) = seen
     value = found.gradients[0] if len(found.gradients) else torch.zeros(x.shape, dtype=torch.float64)
-    if unanimous:
+    if int(found.counts.max()) == n:
         state = GradientState.UNANIMOUS
     elif len(found.gradients) == 0:
         state = GradientState.SINGULAR

@@ -4,7 +4,7 @@ Knows nothing of noise or votes.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -54,6 +54,10 @@ class Forward:
                 noise = torch.zeros((self.batch_size, *x.shape), dtype=x.dtype, device=self.device)
                 self._buffers[key] = Buffers(noise, self.program.layout(torch.zeros_like(noise)))
         return self._buffers[key]
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """The weights of the prepared program."""
+        return self._prepared.parameters()
 
     @property
     def rounding(self) -> float:
