@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import engines, first_order, geometry, lattice, memory, peers, throughput
+from benchmarks import engines, first_order, geometry, lattice, memory, paper, peers, throughput
 from benchmarks.rows import Row
 
 RESULTS = Path(__file__).parent / "results"
@@ -29,6 +29,7 @@ def main() -> int:
         ("geometry", geometry.run),
         ("first-order certificates", first_order.run),
         ("noise on the grid", lattice.run),
+        ("protocol paper", paper.run),
         ("engines", engines.run),
     ):
         console.print(f"  measuring {title} ...")

@@ -175,7 +175,8 @@ def estimated_rivals(counts: Counts) -> Rivals:
 
 def phi(z: Floats) -> Floats:
     """The normal density; the one of scipy.stats takes longer than all else here."""
-    return np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    density: Floats = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    return density
 
 
 def radius_directions(rivals: Rivals, sigma: float, num_classes: int) -> Floats:

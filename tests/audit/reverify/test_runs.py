@@ -183,6 +183,7 @@ def test_records_of_either_form_of_the_paper_are_confirmed_in_their_own_run_only
     assert any(len(record.balls) > 1 for record in run.records), "nothing to tell the forms apart"
     found = run.reverify((X, Y))
     assert [verdict.outcome for verdict in found] == [Confirmation.PUBLISHED] * 2, found
+    assert isinstance(run.spec, RunSpec)
     other = run.spec.config.model_copy(update={"paper": forms[not thrifty]})
     mixed = replace(run, spec=run.spec.model_copy(update={"config": other}))
     wrong = [record.index for record in run.records if len(record.balls) > 1]
@@ -193,6 +194,7 @@ def test_records_of_either_form_of_the_paper_are_confirmed_in_their_own_run_only
 def test_a_ball_of_the_paper_measured_by_fewer_draws_is_refuted(tmp_path: Path) -> None:
     """The thrifty search looks with fewer draws; a look passed off as the confirmation must not go through."""
     run = db.certify(make(), (X, Y), 0.5, indices="0:1", n=300, protocol="paper", quiet=True, methods=("cohen",))
+    assert isinstance(run.spec, RunSpec)
     more = run.spec.config.model_copy(update={"n": 400})
     lying = replace(run, spec=run.spec.model_copy(update={"config": more}))
     (verdict,) = lying.reverify((X, Y))
