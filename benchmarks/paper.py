@@ -21,8 +21,8 @@ from torch import nn
 from benchmarks.rows import Row
 from doublebubble import Certifier, CertifyConfig, SmoothedClassifier
 from doublebubble.certificate import Certificate, Status
-from doublebubble.config import PaperSearch
 from doublebubble.cli.progress_bars import training_progress
+from doublebubble.config import PaperSearch
 from doublebubble.data import load_dataset
 from doublebubble.models import load_model
 from doublebubble.smoothing import Input

@@ -64,9 +64,9 @@ def slopes(
 
     The score function is unbiased for (S1); autograd differentiates a softened p, off by a little for any n. Choosing
     the directions after counting is exact for the score function, which makes the noise once more but runs the model
-    once per draw. Autograd keeps the graphs of all draws until the last vote is counted: 2 J + 1 forward-equivalents
-    per draw. Where they would take too much memory it takes a second pass over the same draws, 2 J + 2, and so it does
-    where votes need the row checks or the noise of a tally.
+    once per draw. Autograd then runs the draws whose scores have a slope once more and backwards, a few in a hundred:
+    at most 2 J + 2 forward-equivalents per draw, hardly more than one in practice; 2 J + 1 if the directions are fixed
+    beforehand. Votes that need the row checks or the noise of a tally take a pass of their own.
     """
     classes = smoothed.num_classes
     if estimator is Estimator.FULL or (estimator is Estimator.AUTOGRAD_ONLY and smoothed.noise.name == "gaussian"):
@@ -95,11 +95,11 @@ def _by_autograd(
     gumbel: bool,
     plain_votes: bool,
 ) -> Slopes:
-    """Votes and gradients from one pass over the draws, or from two if its graphs take too much memory."""
+    """Votes and gradients by autograd, which runs again what it needs to."""
     classes = smoothed.num_classes
     asked = (lambda counts: _rows(directions(counts), classes)) if callable(directions) else _rows(directions, classes)
     scores = smoothed.soft_scores(x, n, stream, asked, gumbel=gumbel, plain_votes=plain_votes)
-    spent = Cost(n, (scores.passes + 2 * len(scores.gradients)) * n)
+    spent = Cost(n, scores.forwards + 2 * scores.backwards)
     return Slopes(scores.counts, _widened(scores.gradients), spent)
 
 

@@ -154,8 +154,8 @@ class SmoothedClassifier:
         scores are softened on the scale on which the noise moves the logits, which makes gradients much less noisy and
         a little less faithful. With `plain_votes` votes are those of the logits in either case.
 
-        `directions` may also be what chooses them once the votes are counted. One pass then serves for both, its graphs
-        kept until all draws are counted; where they take too much memory, the model is run on the draws once more.
+        `directions` may also be what chooses them once the votes are counted. Then only the draws whose scores have a
+        slope, a few in a hundred with `gumbel`, are run once more and backwards.
         """
         self._forward.require_evaluation_mode()
         centre = self.checked(x, stream.index)

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.autograd.graph import saved_tensors_hooks
 
 from doublebubble.errors import ModelError, SettingError
 from doublebubble.models.calling import ModelCode
@@ -17,8 +16,10 @@ from doublebubble.tally import summing_device
 from doublebubble.types import Counts
 
 GUMBEL_SCALE = 100.0  # the logits' factor inside the Gumbel-softmax of the paper's code
-GRAPH_BYTES = 1 << 29
-"""The most memory that the graphs of one look's draws may take; beyond it the model is run a second time instead."""
+KEPT_BYTES = 1 << 28
+"""The most memory that the noise of the draws in doubt may take; beyond it every draw is run a second time."""
+_SURE = 17.0  # a score ahead of the others by this much has a softmax of 1 in float32, and so no slope
+_STEP = 32  # rows: batches of few sizes are run, since a new size costs a small model dearly
 
 Directions = Tensor | Callable[[Counts], Tensor]
 
@@ -26,12 +27,14 @@ Directions = Tensor | Callable[[Counts], Tensor]
 @dataclass(frozen=True)
 class SoftScores:
     """`counts` are the votes; `gradients[j]` is the mean gradient, with respect to x, of the j-th weighted sum of soft
-    scores asked for; `passes` says how often the model was run on each draw.
+    scores asked for. `forwards` and `backwards` are the rows that the model was run on, padding excepted where every
+    draw is run.
     """
 
     counts: Counts
     gradients: Tensor
-    passes: int = 1
+    forwards: int
+    backwards: int
 
 
 def soft_scores(
@@ -45,17 +48,9 @@ def soft_scores(
     plain_votes: bool = False,
 ) -> SoftScores:
     """The soft scores of n draws at the checked centre x, as `SmoothedClassifier.soft_scores` says."""
-    if not callable(directions):
-        known = _checked(directions, forward.num_classes)
-        draws = _Draws(forward, sigma, x.requires_grad_(len(known) > 0), n, stream, gumbel, plain_votes)
-        return draws.weighted(known)
-    return _Draws(forward, sigma, x.requires_grad_(), n, stream, gumbel, plain_votes).chosen(directions)
-
-
-def _checked(directions: Tensor, classes: int) -> Tensor:
-    if directions.dim() != 2 or directions.shape[1] != classes:
-        raise SettingError(f"directions: expected shape (rows, {classes}), got {tuple(directions.shape)}")
-    return directions
+    draws = _Draws(forward, sigma, x, n, stream, gumbel, plain_votes)
+    with _inputs_alone(forward):
+        return draws.chosen(directions) if callable(directions) else draws.weighted(directions)
 
 
 @dataclass(frozen=True)
@@ -71,34 +66,47 @@ class _Draws:
     plain_votes: bool
 
     def weighted(self, directions: Tensor) -> SoftScores:
-        """Directions that are known: each graph is used and dropped at once."""
+        """Directions that are known: every draw is run once, each graph used and dropped at once."""
+        directions = self._checked(directions)
         counts, gradients = self._no_votes(), self._no_gradients(len(directions))
-        with _inputs_alone(self.forward):
-            for soft, votes in self._micro_batches(graph=len(directions) > 0):
-                counts += votes
-                self._add_gradients(gradients, soft, directions)
-        return SoftScores(counts.cpu().numpy(), gradients / self.n)
+        self.centre.requires_grad_(len(directions) > 0)
+        for noise, normals in self._micro_batches():
+            with torch.set_grad_enabled(len(directions) > 0):
+                logits, scores = self._scored(self.centre + self.sigma * noise, normals)
+            counts += self._votes(logits, scores)
+            self._add_gradients(gradients, scores, directions)
+        return SoftScores(counts.cpu().numpy(), gradients / self.n, self.n, len(directions) * self.n)
 
     def chosen(self, choose: Callable[[Counts], Tensor]) -> SoftScores:
-        """Directions chosen by the votes: the graphs are kept until all are counted, if they fit in memory."""
-        counts, kept, room = self._no_votes(), list[Tensor](), _Room(-(-self.n // self.forward.batch_size))
-        with _inputs_alone(self.forward):
-            for soft, votes in self._micro_batches(graph=True, room=room):
-                counts += votes
-                if room.enough:
-                    kept.append(soft)
-            counted = counts.cpu().numpy()
-            directions = _checked(choose(counted), self.forward.num_classes)
-            gradients = self._no_gradients(len(directions))
-            if len(directions) == 0:
-                return SoftScores(counted, gradients)
-            again = (soft for soft, _ in self._micro_batches(graph=True))
-            for soft in _emptied(kept) if room.enough else again:
-                self._add_gradients(gradients, soft, directions)
-        return SoftScores(counted, gradients / self.n, passes=1 if room.enough else 2)
+        """Directions chosen by the votes: only draws in doubt are run again, with a graph.
 
-    def _micro_batches(self, graph: bool, room: "_Room | None" = None) -> Iterator[tuple[Tensor, Tensor]]:
-        """For each micro-batch the sum of its soft scores, with its graph, and its votes."""
+        Where one score is far ahead the softmax is 1 up to rounding, and a backward pass would return next to nothing.
+        """
+        counts, doubts = self._no_votes(), _Doubts(self.forward.batch_size)
+        inputs = self.forward.buffers(self.centre).inputs
+        with torch.no_grad():
+            for noise, normals in self._micro_batches():
+                torch.add(self.centre, noise, alpha=self.sigma, out=inputs)
+                logits, scores = self._scored(inputs, normals)
+                counts += self._votes(logits, scores)
+                doubts.add(scores, noise, normals)
+        counted = counts.cpu().numpy()
+        directions = self._checked(choose(counted))
+        if len(directions) == 0:
+            return SoftScores(counted, self._no_gradients(0), self.n, 0)
+        if doubts.too_many or not self.gumbel:  # soft scores have slopes everywhere
+            again = self.weighted(directions)
+            return SoftScores(counted, again.gradients, 2 * self.n, again.backwards)
+        gradients, rerun = self._no_gradients(len(directions)), 0
+        self.centre.requires_grad_()
+        for noise, normals in doubts.batches():
+            _, scores = self._scored(self.centre + self.sigma * noise, normals)
+            self._add_gradients(gradients, scores, directions)
+            rerun += len(noise)
+        return SoftScores(counted, gradients / self.n, self.n + rerun, len(directions) * rerun)
+
+    def _micro_batches(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """The noise of each micro-batch, padded with zeros, and the normal numbers behind its Gumbel noise."""
         forward, most = self.forward, self.forward.batch_size
         noise = forward.buffers(self.centre).noise
         source = NormalDraws(self.stream, self.centre)
@@ -111,27 +119,33 @@ class _Draws:
                 noise[rows:] = 0
             if gumbel_source is not None:
                 gumbel_source.fill(normals[:rows])
-            weighed = room.weighed() if room is not None and first == 0 else nullcontext()
-            with torch.set_grad_enabled(graph and (room is None or room.enough)), weighed:
-                scored = self._scored(noise, rows, normals)
-            yield scored
+            yield noise, normals[:rows]
 
-    def _scored(self, noise: Tensor, rows: int, normals: Tensor) -> tuple[Tensor, Tensor]:
-        forward = self.forward
-        logits = forward.logits(self.centre + self.sigma * noise, rows, [self.stream.index])[:rows]
+    def _scored(self, batch: Tensor, normals: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits and scores of as many rows as there are normal numbers for; the others are padding."""
+        forward, rows = self.forward, len(normals)
+        logits = forward.logits(batch, rows, [self.stream.index])[:rows]
         if self.gumbel:
-            scores = GUMBEL_SCALE * logits + _gumbel(normals[:rows]).to(logits.dtype).to(forward.device)
-        else:
-            scores = _sharpness(logits.detach()) * logits
-        voting = (logits if self.plain_votes else scores).detach()
-        return scores.softmax(1).sum(0), torch.bincount(voting.argmax(1), minlength=forward.num_classes)
+            return logits, GUMBEL_SCALE * logits + _gumbel(normals).to(logits.dtype).to(forward.device)
+        return logits, _sharpness(logits.detach()) * logits
 
-    def _add_gradients(self, gradients: Tensor, soft: Tensor, directions: Tensor) -> None:
-        with torch.enable_grad():
+    def _votes(self, logits: Tensor, scores: Tensor) -> Tensor:
+        voting = (logits if self.plain_votes else scores).detach()
+        return torch.bincount(voting.argmax(1), minlength=self.forward.num_classes)
+
+    def _add_gradients(self, gradients: Tensor, scores: Tensor, directions: Tensor) -> None:
+        with torch.set_grad_enabled(len(directions) > 0):
+            soft = scores.softmax(1).sum(0)
             sums = directions.to(soft) @ soft
         for number in range(len(directions)):
             keep = number + 1 < len(directions)
             gradients[number] += _gradient(sums[number], self.centre, keep, self.stream.index)
+
+    def _checked(self, directions: Tensor) -> Tensor:
+        classes = self.forward.num_classes
+        if directions.dim() != 2 or directions.shape[1] != classes:
+            raise SettingError(f"directions: expected shape (rows, {classes}), got {tuple(directions.shape)}")
+        return directions
 
     def _no_votes(self) -> Tensor:
         return torch.zeros(self.forward.num_classes, dtype=torch.int64, device=self.forward.device)
@@ -141,33 +155,41 @@ class _Draws:
         return torch.zeros((rows, *centre.shape), dtype=centre.dtype, device=centre.device)
 
 
-class _Room:
-    """Weighs the graph of the first of so many micro-batches: is there room for all of them?"""
+class _Doubts:
+    """The draws whose softmax has a slope: those in which no score is far ahead, and always the one nearest to it."""
 
-    def __init__(self, batches: int) -> None:
-        self._batches = batches
+    def __init__(self, batch_size: int) -> None:
+        self._batch_size = batch_size
+        self._noise: list[Tensor] = []
+        self._normals: list[Tensor] = []
         self._bytes = 0
 
     @property
-    def enough(self) -> bool:
-        """Whether the graphs of all micro-batches fit, as far as they were weighed."""
-        return self._batches * self._bytes <= GRAPH_BYTES
+    def too_many(self) -> bool:
+        """Whether they were too many to be kept."""
+        return self._bytes > KEPT_BYTES
 
-    def weighed(self) -> AbstractContextManager[None]:
-        """Within, what graphs keep is noted; a tensor kept twice counts twice."""
+    def add(self, scores: Tensor, noise: Tensor, normals: Tensor) -> None:
+        """Keep those of a micro-batch."""
+        best = scores.topk(2, dim=1).values
+        ahead = best[:, 0] - best[:, 1]
+        rows = (ahead < max(_SURE, float(ahead.min()) * (1 + 1e-6))).nonzero()[:, 0]
+        self._bytes += len(rows) * noise[0].numel() * noise.element_size()
+        if self.too_many:
+            self._noise.clear()
+            self._normals.clear()
+            return
+        self._noise.append(noise[rows])
+        self._normals.append(normals[rows])
 
-        def pack(saved: Tensor) -> Tensor:
-            self._bytes += saved.numel() * saved.element_size()
-            return saved.detach()
-
-        return saved_tensors_hooks(pack, lambda saved: saved)
-
-
-def _emptied(kept: list[Tensor]) -> Iterator[Tensor]:
-    """The items in order, each dropped from the list first, so that its graph goes when it was used."""
-    kept.reverse()
-    while kept:
-        yield kept.pop()
+    def batches(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """All of them, padded with zeros to a few sizes."""
+        noise, normals = torch.cat(self._noise), torch.cat(self._normals)
+        for first in range(0, len(noise), self._batch_size):
+            part = noise[first : first + self._batch_size]
+            size = min(self._batch_size, -(-len(part) // _STEP) * _STEP)
+            padded = torch.cat([part, part.new_zeros((size - len(part), *part.shape[1:]))])
+            yield padded, normals[first : first + self._batch_size]
 
 
 @contextmanager
