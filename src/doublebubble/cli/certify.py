@@ -61,6 +61,15 @@ def sequential_settings(
     return {name: value for name, value in given.items() if value is not None}
 
 
+def paper_settings(protocol: str, thrifty: bool) -> dict[str, Any]:
+    """The thrifty form of protocol paper, if it was asked for."""
+    from doublebubble.config import PaperSearch
+
+    if thrifty and protocol != "paper":
+        raise SettingError(f"thrifty: expected protocol paper, whose search it shortens, got {protocol}")
+    return {"paper": PaperSearch.thrifty()} if thrifty else {}
+
+
 def certify(
     model: Annotated[str, typer.Option(help=MODEL_HELP)],
     dataset: Annotated[str, typer.Option(help="A name from `doublebubble data list`, or folder:PATH.")],
@@ -106,6 +115,14 @@ def certify(
     protocol: Annotated[
         str, typer.Option(help="sound, or paper: as published, no guarantee.", rich_help_panel=_LEVEL)
     ] = "sound",
+    thrifty: Annotated[
+        bool,
+        typer.Option(
+            "--thrifty",
+            help="Under paper: search by few fixed draws, then confirm by n. Several times faster, no guarantee.",
+            rich_help_panel=_LEVEL,
+        ),
+    ] = False,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Let alpha hold for the whole data set.", rich_help_panel=_LEVEL)
     ] = False,
@@ -150,6 +167,7 @@ def certify(
     settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
     settings["methods"] = tuple(methods.replace(",", " ").split())
     settings |= {} if alpha is None else {"alpha": alpha}
+    settings |= paper_settings(protocol, thrifty)
     settings |= sequential_settings(radii, precision, max_draws, beta)
     config = CertifyConfig(**settings)
     listed = None if classes is None else read_classes(classes)

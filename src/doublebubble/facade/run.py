@@ -13,7 +13,7 @@ from doublebubble.facade.auditing import inputs_of
 from doublebubble.facade.galleries import galleries_of
 from doublebubble.facade.sources import Data
 from doublebubble.printable import printable
-from doublebubble.report.facts import draws_asked, guarantees, level, mark, protocol_name
+from doublebubble.report.facts import draws_asked, guarantees, level, mark, protocol_of
 from doublebubble.runs import statistics
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun, read_run
@@ -127,7 +127,7 @@ class Run(StoredRun):
         ended = ", interrupted" if self.interrupted else ""
         lines = [f"Run {self.path}: {len(self.records)} of {len(spec.index_list)} inputs{ended}"]
         if isinstance(spec, RunSpec):
-            protocol = protocol_name(spec.config.protocol)
+            protocol = protocol_of(spec.config)
             lines.append(f"  {self._name}, {draws_asked(spec.config)}, protocol {protocol}, alpha {level(spec)}")
         if not self.records:
             return [*lines, "  no record yet"]

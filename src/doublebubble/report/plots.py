@@ -12,7 +12,7 @@ import pandas as pd
 
 from doublebubble import registry
 from doublebubble.report.captions import BANDS, provenance
-from doublebubble.report.facts import protocol_name
+from doublebubble.report.facts import protocol_of
 from doublebubble.report.figure import (
     BLACK,
     BLUE,
@@ -63,7 +63,7 @@ def run_figure(run: StoredRun, title: str) -> "Figure":
     known = run.spec if isinstance(run.spec, RunSpec) else None
     label = f"sigma {known.sigma:g}" if known else "imported"
     line = accuracy_line(table, Series(label, BLUE), reach([table]))
-    name = f"protocol {protocol_name(known.config.protocol)}" if known else "imported"
+    name = f"protocol {protocol_of(known.config)}" if known else "imported"
     return draw([[Panel(name, (line,))]], ACCURACY, title, words)
 
 

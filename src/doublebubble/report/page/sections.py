@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from doublebubble.errors import InputError
 from doublebubble.report.attacks import attack_summary
-from doublebubble.report.facts import draws_asked, facts
+from doublebubble.report.facts import draws_asked, facts, protocol_of
 from doublebubble.report.page.envelope import Choice
 from doublebubble.report.page.markup import Markup, element, joined
 from doublebubble.report.page.run_view import RunView
@@ -51,7 +51,7 @@ def _kind(view: RunView) -> str:
     spec = view.run.spec
     if not isinstance(spec, RunSpec):
         return f"imported from {spec.source}"
-    return f"sigma {spec.sigma:g}, protocol {spec.config.protocol}, {draws_asked(spec.config)}"
+    return f"sigma {spec.sigma:g}, protocol {protocol_of(spec.config)}, {draws_asked(spec.config)}"
 
 
 def _tile(point: CertifiedAccuracy, mark: str) -> Markup:
