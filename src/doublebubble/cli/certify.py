@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from doublebubble import registry
+from doublebubble.cli.config_files import CONFIG_HELP, SAVE_HELP, read_config, save_config
 from doublebubble.cli.model_options import (
     DEVICE_HELP,
     GRID_HELP,
@@ -62,6 +63,7 @@ def sequential_settings(
 
 
 def certify(
+    context: typer.Context,
     model: Annotated[str, typer.Option(help=MODEL_HELP)],
     dataset: Annotated[str, typer.Option(help="A name from `doublebubble data list`, or folder:PATH.")],
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
@@ -131,6 +133,11 @@ def certify(
     centres: Annotated[
         bool, typer.Option("--centres/--no-centres", help="Store what re-verification needs besides the inputs.")
     ] = True,
+    config_file: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help=CONFIG_HELP, is_eager=True, callback=read_config),
+    ] = None,
+    save_config_file: Annotated[Path | None, typer.Option("--save-config", metavar="FILE", help=SAVE_HELP)] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what to expect, as `plan` does, and certify nothing.")
     ] = False,
@@ -147,6 +154,8 @@ def certify(
     from doublebubble.models import model_classes
     from doublebubble.program import Program
 
+    if save_config_file is not None:
+        save_config(context, save_config_file)
     settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
     settings["methods"] = tuple(methods.replace(",", " ").split())
     settings |= {} if alpha is None else {"alpha": alpha}
