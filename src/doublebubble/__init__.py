@@ -20,7 +20,7 @@ from doublebubble.errors import (
     RunError,
     SettingError,
 )
-from doublebubble.facade import Plan, Run, certify, open_run, plan
+from doublebubble.facade import Callback, Plan, Run, certify, open_run, plan
 from doublebubble.program import Program
 from doublebubble.runs import load_run
 from doublebubble.smoothing import SmoothedClassifier
@@ -30,6 +30,7 @@ __all__ = [
     "ABSTAIN",
     "Ball",
     "BudgetError",
+    "Callback",
     "Certificate",
     "Certifier",
     "CertifyConfig",

@@ -21,7 +21,6 @@ from doublebubble.cli.model_options import (
     load_for,
     spoken_warnings,
 )
-from doublebubble.errors import SettingError
 from doublebubble.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -54,11 +53,9 @@ def sequential_settings(
     radii: str | None, precision: float | None, max_draws: int | None, beta: float | None
 ) -> dict[str, Any]:
     """What was asked for of sampling that stops by itself; what was not given is left to the settings."""
-    try:
-        rungs = None if radii is None else tuple(float(word) for word in radii.replace(",", " ").split())
-    except ValueError:
-        raise SettingError(f"radii: expected numbers such as 0.25,0.5, got {radii!r}") from None
-    given = {"radii": rungs, "precision": precision, "max_draws": max_draws, "beta": beta}
+    from doublebubble.report.radii import parse_radii
+
+    given = {"radii": parse_radii(radii), "precision": precision, "max_draws": max_draws, "beta": beta}
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -37,7 +37,7 @@ def parse_radii(text: str | None) -> tuple[float, ...] | None:
     except ValueError:
         radii = ()
     if not radii or not all(0 <= radius < float("inf") for radius in radii):
-        raise SettingError(f"radii: expected numbers >= 0 such as 0.25,0.5, got {text!r}")
+        raise SettingError(f"radii: expected numbers such as 0.25,0.5, none below 0, got {text!r}")
     return radii
 
 
