@@ -34,7 +34,7 @@ layers: venv ## the import rules of docs/design.md
 	$(BIN)/lint-imports
 
 docs: venv ## build the documentation site into site/, offline; warnings and broken links are errors
-	@$(RUN) mkdocs build --strict --quiet --site-dir site
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet --site-dir site
 	@$(BIN)/python docs/check_site.py site
 	@echo "==> open site/index.html"
 
