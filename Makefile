@@ -49,7 +49,7 @@ package: venv ## build wheel and sdist, check them, install the wheel in a clean
 	@$(PYTHON) -m venv package-out/venv
 	@package-out/venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
 	@cd package-out && OMP_NUM_THREADS=1 venv/bin/doublebubble demo --out demo --inputs 10
-	@cd package-out && $(CURDIR)/$(BIN)/python ../docs/notebooks.py code ../docs/tutorials/own_model.ipynb > tutorial.py
+	@cd package-out && $(abspath $(BIN))/python ../docs/notebooks.py code ../docs/tutorials/own_model.ipynb > tutorial.py
 	@cd package-out && OMP_NUM_THREADS=1 venv/bin/python tutorial.py
 	@echo "==> dist/ holds a package that installs and runs"
 

@@ -32,7 +32,9 @@ def links(url: str) -> dict[str, str]:
     if not url:
         return {}
     pages = {"Documentation": "docs/index.md", "Changelog": "CHANGELOG.md", "Security": "SECURITY.md"}
-    return {"Source": url, "Issues": f"{url}/issues"} | {name: f"{url}/blob/main/{path}" for name, path in pages.items()}
+    return {"Source": url, "Issues": f"{url}/issues"} | {
+        name: f"{url}/blob/main/{path}" for name, path in pages.items()
+    }
 
 
 class CustomMetadataHook(MetadataHookInterface):

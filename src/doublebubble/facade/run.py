@@ -151,5 +151,13 @@ class Run(StoredRun):
 
 
 def open_run(path: str | Path) -> Run:
-    """The run in a folder, as it is now, also while another process is writing it."""
+    """The run in a folder, as it is now, also while another process is writing it.
+
+    >>> import tempfile, torch, doublebubble as db
+    >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
+    >>> folder = tempfile.mkdtemp() + "/run"
+    >>> run = db.certify(model, torch.rand(3, 1, 2, 2), sigma=0.5, n=100, n0=10, out=folder, quiet=True)
+    >>> len(db.open_run(folder).records)
+    3
+    """
     return Run.of(read_run(Path(path)))
