@@ -58,7 +58,7 @@ bench: venv ## memory and speed, as ratios within one run: several minutes
 	@echo "==> running the benchmarks: results go to benchmarks/results/"
 	@$(RUN) benchmarks.run
 
-validity: venv ## 10 000 certificates per method where its bound is nearly tight, misses against alpha: 20 minutes
+validity: venv ## 10 000 certificates per method where its bound is nearly tight, misses against alpha: up to an hour
 	@echo "==> counting misses: results go to validity-out/"
 	@OMP_NUM_THREADS=1 $(BIN)/doublebubble audit --coverage --tight --alphas 0.05 --repetitions 10000 --draws 400 --out validity-out
 
