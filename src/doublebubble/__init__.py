@@ -21,6 +21,7 @@ from doublebubble.errors import (
     SettingError,
 )
 from doublebubble.facade import Plan, Run, certify, open_run, plan
+from doublebubble.models.black_box import black_box
 from doublebubble.program import Program
 from doublebubble.runs import load_run
 from doublebubble.smoothing import SmoothedClassifier
@@ -48,6 +49,7 @@ __all__ = [
     "SmoothedClassifier",
     "Status",
     "attack",
+    "black_box",
     "bounds",
     "certify",
     "geometry",

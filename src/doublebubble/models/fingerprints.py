@@ -43,7 +43,9 @@ def _parts(value: object, seen: set[int]) -> Iterator[str]:
 def _function(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
     """Its code, its defaults, and the values of the enclosing function and of its module that it names."""
     yield from _code(function.__code__)
-    used = list(function.__defaults__ or ()) + [(function.__kwdefaults__ or {}).get(k) for k in sorted(function.__kwdefaults__ or {})]
+    used = list(function.__defaults__ or ()) + [
+        (function.__kwdefaults__ or {}).get(k) for k in sorted(function.__kwdefaults__ or {})
+    ]
     used += [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
     used += [function.__globals__[name] for name in sorted(_names(function.__code__)) if name in function.__globals__]
     for value in used:

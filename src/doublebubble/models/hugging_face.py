@@ -96,7 +96,9 @@ def load_hugging_face(name: str, shape: Shape, mean: tuple[float, ...], std: tup
     try:
         transformers = importlib.import_module("transformers")
     except ImportError as error:
-        raise SettingError(f"{name}: transformers is not installed; `pip install 'doublebubble[hf]'` brings it") from error
+        raise SettingError(
+            f"{name}: transformers is not installed; `pip install 'doublebubble[hf]'` brings it"
+        ) from error
     if not list(about.path.glob("*.safetensors")):
         raise CheckpointError(f"{about.path}: expected weights as safetensors, found none")
     if shape[0] not in (1, about.channels):

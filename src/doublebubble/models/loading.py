@@ -102,9 +102,7 @@ def about_model(text: str) -> About | None:
 def _from_folder(path: Path) -> nn.Module:
     if not (path / CARD).is_file():
         hint = f"; {PREFIX}{path} opens one of Hugging Face" if (path / "config.json").is_file() else ""
-        raise CheckpointError(
-            f"{path}: expected a folder that `doublebubble train` wrote, found no {CARD} in it{hint}"
-        )
+        raise CheckpointError(f"{path}: expected a folder that `doublebubble train` wrote, found no {CARD} in it{hint}")
     model, card = load_model(path)
     model.classes = card.classes
     return model

@@ -89,7 +89,9 @@ class ResNet(nn.Module):
         channels = first
         for number, (name, width, count) in enumerate(zip(self._groups, widths, blocks, strict=True)):
             stride, out = 1 if number == 0 else 2, 4 * width if bottleneck else width
-            self.add_module(name, nn.Sequential(kind(channels, out, stride), *(kind(out, out, 1) for _ in range(count - 1))))
+            self.add_module(
+                name, nn.Sequential(kind(channels, out, stride), *(kind(out, out, 1) for _ in range(count - 1)))
+            )
             channels = out
         self.avgpool = nn.AdaptiveAvgPool2d(1)
         self.fc = nn.Linear(channels, num_classes)
