@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from doublebubble.data import Dataset
 
 MODEL_HELP = (
-    "A folder that `doublebubble train` wrote, a checkpoint, module:factory, timm:NAME, hf:FOLDER, an architecture, or a "
-    "file of TorchScript, torch.export or ONNX."
+    "A folder that `doublebubble train` wrote, a checkpoint, module:factory, timm:NAME, hf:FOLDER, an architecture, "
+    "or a file of TorchScript, torch.export or ONNX."
 )
 ARCH_HELP = "Architecture of a checkpoint (default: the `arch` that it names)."
 GRADIENT_HELP = "full, or approximate for models without gradients (default: what the model allows)."

@@ -1,4 +1,4 @@
-"""How often a model names the label, on clean images or under noise. May import only streams, and how a model is called."""
+"""How often a model names the label, on clean images or under noise. Knows only streams and calls."""
 
 import torch
 from torch import Tensor, nn

@@ -39,6 +39,7 @@ class BlackBox(nn.Module):
         return fingerprint(self._f)
 
     def extra_repr(self) -> str:
+        """The name of the function and the number of its classes."""
         name = getattr(self._f, "__qualname__", type(self._f).__qualname__)
         return f"{name}, num_classes={self.num_classes}"
 

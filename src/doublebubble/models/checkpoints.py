@@ -117,16 +117,17 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: Path, ass
     With `assign` their memory becomes the model's, which then need have none: one that was made on `meta`.
     """
     wanted = model.state_dict()
-    problems = [f"missing {name}" for name in wanted if name not in tensors]
-    problems += [f"unexpected {name}" for name in tensors if name not in wanted]
-    problems += [
+    missing = [f"missing {name}" for name in wanted if name not in tensors]
+    unexpected = [f"unexpected {name}" for name in tensors if name not in wanted]
+    otherwise = [
         f"{name} of shape {tuple(tensors[name].shape)} instead of {tuple(wanted[name].shape)}"
         for name in wanted
         if name in tensors and tensors[name].shape != wanted[name].shape
     ]
-    if problems:
-        more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
-        raise CheckpointError(f"{source}: weights do not fit the model: {', '.join(problems[:5])}{more}")
+    if told := [*missing[:3], *unexpected[:3], *otherwise[:3]]:
+        left = len(missing) + len(unexpected) + len(otherwise) - len(told)
+        more = f" and {left} more" if left else ""
+        raise CheckpointError(f"{source}: weights do not fit the model: {', '.join(told)}{more}")
     own = {name: tensor.to(wanted[name].dtype, copy=True) for name, tensor in tensors.items()} if assign else tensors
     model.load_state_dict(own, assign=assign)
 

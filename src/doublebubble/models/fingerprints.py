@@ -35,7 +35,7 @@ def _parts(value: object, seen: set[int]) -> Iterator[str]:
         yield f"module {value.__name__} {getattr(value, '__version__', '')}"
     else:
         yield _object(value)
-        call = getattr(type(value), "__call__", None)
+        call = vars(type(value)).get("__call__")
         if isinstance(call, types.FunctionType):
             yield from _code(call.__code__)
 

@@ -1,4 +1,7 @@
-"""Programs that take one batch size only: any number of rows goes through them in such batches. May import only errors."""
+"""Programs that take one batch size only: any number of rows goes through them in such batches.
+
+May import only errors.
+"""
 
 from collections.abc import Callable
 
@@ -27,7 +30,7 @@ def fixed_batch(model: nn.Module) -> int | None:
 
 
 def chosen_batch(model: nn.Module, asked: int | None) -> int:
-    """The micro-batch to run a model at: the one asked for, else its own, else the usual; an error if it takes another."""
+    """The micro-batch of a model: the one asked for, else its own, else the usual; an error if it takes another."""
     own = fixed_batch(model)
     if asked is not None and (isinstance(asked, bool) or int(asked) < 2):
         raise SettingError(f"batch_size: expected at least 2, got {asked!r}")

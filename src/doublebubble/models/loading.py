@@ -14,7 +14,7 @@ from pathlib import Path
 from torch import nn
 
 from doublebubble.errors import CheckpointError, ModelError, SettingError
-from doublebubble.models.architectures import ARCHITECTURES, Normalised, Shape, build
+from doublebubble.models.architectures import ARCHITECTURES, Normalised, Shape
 from doublebubble.models.calling import ModelCode
 from doublebubble.models.checkpoints import CARD, load_model, load_weights, read_card, read_weights
 from doublebubble.models.exported import archive_kind, load_export, load_script
@@ -132,8 +132,8 @@ def _from_file(
         if arch is not None or "weights do not fit" in str(error):
             raise
         raise CheckpointError(
-            f"{error}; expected a TorchScript, torch.export or ONNX file, or a checkpoint with `arch` and `state_dict`; "
-            "a file of weights alone needs an architecture to go with"
+            f"{error}; expected a TorchScript, torch.export or ONNX file, or a checkpoint with `arch` and "
+            "`state_dict`; a file of weights alone needs an architecture to go with"
         ) from error
 
 

@@ -25,7 +25,7 @@ _ERRORS_ONLY = 3
 
 
 class OnnxModel(BlackBox):
-    """A session of onnxruntime. `fixed_batch` is the batch size that the file prescribes, None if it prescribes none."""
+    """A session of onnxruntime. `fixed_batch` is the batch size that the file prescribes, None if it takes any."""
 
     def __init__(self, content: bytes, num_classes: int, classes: Sequence[str] | None = None) -> None:
         super().__init__(self._run, num_classes, classes)
@@ -41,6 +41,7 @@ class OnnxModel(BlackBox):
         return hashlib.sha256(self._content + f"|{_module('onnxruntime').__version__}".encode()).hexdigest()
 
     def extra_repr(self) -> str:
+        """What runs it, and the number of its classes."""
         return f"onnxruntime {_module('onnxruntime').__version__}, num_classes={self.num_classes}"
 
     def __getstate__(self) -> dict[str, Any]:

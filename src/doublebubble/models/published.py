@@ -26,7 +26,7 @@ Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Published:
-    """A checkpoint without its wrapping. `arch` is a name of ours, None if the file names none.
+    """A checkpoint without its wrapping. `arch` is what the file calls it, None if it names none.
 
     `layered` says that a normalisation came first in the network, `normalisation` what it was, where the file says it;
     `bare` that its trainer normalised nothing.
@@ -51,11 +51,10 @@ def read_published(path: Path) -> Published:
     """The checkpoint in a file of tensors and plain values, or an error that says what is wrong with it."""
     content = read_content(path)
     named = content.get("arch") if isinstance(content, dict) else None
-    arch = arch_of(named) if isinstance(named, str) else None
     bare = isinstance(content, dict) and isinstance(content.get("net"), dict) and "state_dict" not in content
     tensors, first = _unwrapped(weights_in(content, path), path)
     normalisation = None if not first else _stored_normalisation(first, path)
-    return Published(arch, tensors, first is not None, normalisation, bare)
+    return Published(named if isinstance(named, str) else None, tensors, first is not None, normalisation, bare)
 
 
 def load_published(
@@ -68,12 +67,13 @@ def load_published(
     data set's own mean and std, `mean` and `std`, are what images were normalised with before they came to the network.
     """
     found = read_published(path)
-    chosen = found.arch if arch is None else arch_of(arch)
-    if chosen is None:
+    named = found.arch if arch is None else arch
+    if named is None:
         raise SettingError(
             f"{path}: names no `arch`, and a file of weights needs an architecture to go with: give --arch, one of "
             f"{', '.join(ARCHITECTURES)}"
         )
+    chosen = arch_of(named)
     mean, std = _normalisation(found, shape, (mean, std))
     if len(mean) not in (1, shape[0]) or len(std) != len(mean):
         raise CheckpointError(f"{path}: normalises {len(mean)} channels, the images have {shape[0]}")

@@ -1,4 +1,7 @@
-"""Residual networks with torchvision's parameter names, so that its ResNet-18 and ResNet-50 weights load. May import only torch."""
+"""Residual networks with torchvision's parameter names, so that its weights for ResNet-18 and ResNet-50 load.
+
+May import only torch.
+"""
 
 from collections.abc import Sequence
 

@@ -19,7 +19,7 @@ _NO_NUMBERS = {"__main__.py", "audit", "cli", "sampled_slice.py", "report", "rep
 
 
 def model_digest(model: nn.Module) -> str:
-    """SHA-256 over the structure, every parameter and buffer, the source of modules that users wrote, and the code of black boxes."""
+    """SHA-256 over the structure, every parameter and buffer, the source of users' modules, and black boxes."""
     total = hashlib.sha256(repr(model).encode())
     tensors = [*model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)]
     for name, tensor in sorted(tensors, key=lambda pair: pair[0]):

@@ -30,8 +30,9 @@ class SmoothedClassifier:
     `model` takes a batch in the domain's units, normalisation inside, and returns one row of logits for each input.
     `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is widened
     by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always runs, padded
-    if need be: 256, or that of a file that takes no other; another one is another specification. `noise` is how the noise is made (docs/noise.md); under `lattice`
-    inputs lie on a grid of `grid` steps for each unit, 255 if it is not said.
+    if need be: 256, or that of a file that takes no other; another one is another specification. `noise` is how the
+    noise is made (docs/noise.md); under `lattice` inputs lie on a grid of `grid` steps for each unit, 255 if it is not
+    said.
     """
 
     def __init__(
