@@ -71,7 +71,10 @@ def change(path: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"auto_map": {"AutoModelForImageClassification": "evil.Model"}}, "refused, since its `auto_map` could have code"),
+        (
+            {"auto_map": {"AutoModelForImageClassification": "evil.Model"}},
+            "refused, since its `auto_map` could have code",
+        ),
         ({"quantization_config": {"quant_method": "x"}}, "refused, since its `quantization_config`"),
         ({"id2label": {"0": "a", "2": "b"}}, "expected id2label to name the classes 0 to 1"),
         ({"id2label": {"a": "b"}}, "expected numbers as the keys of id2label"),

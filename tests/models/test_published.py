@@ -30,7 +30,9 @@ def plain(arch: str, shape: tuple[int, int, int], classes: int = 10) -> nn.Modul
     return network
 
 
-def agree(path: Path, model: nn.Module, shape: tuple[int, int, int], classes: int = 10, arch: str | None = None) -> bool:
+def agree(
+    path: Path, model: nn.Module, shape: tuple[int, int, int], classes: int = 10, arch: str | None = None
+) -> bool:
     mean, std = DATA if shape[0] == 1 else DATA3
     loaded = load_classifier(str(path), shape, classes, mean, std, arch=arch)
     with torch.no_grad():
@@ -86,9 +88,14 @@ def test_another_architecture_can_be_named_and_what_does_not_fit_is_listed(tmp_p
     with pytest.raises(SettingError, match=r"arch: expected one of cnn, lenet, .*resnet50, got 'my_net'"):
         load_classifier(str(tmp_path / "c.pth.tar"), GREY, 10, *DATA)
     save_checkpoint(tmp_path / "l.pth.tar", "cifar_resnet20", nn.Sequential(nn.Identity(), PublishedLeNet()))
-    with pytest.raises(CheckpointError, match=r"l\.pth\.tar: weights do not fit the model: missing bn1.weight.*unexpected conv1.bias.*conv1.weight of shape.* more$"):
+    with pytest.raises(
+        CheckpointError,
+        match=r"l\.pth\.tar: weights do not fit the model: missing bn1.weight.*unexpected conv1.bias.*conv1.weight of shape.* more$",
+    ):
         load_classifier(str(tmp_path / "l.pth.tar"), COLOUR, 10, *DATA3, arch="resnet110")
-    assert agree(tmp_path / "l.pth.tar", nn.Sequential(nn.Identity(), _kept(tmp_path / "l.pth.tar")), GREY, arch="lenet")
+    assert agree(
+        tmp_path / "l.pth.tar", nn.Sequential(nn.Identity(), _kept(tmp_path / "l.pth.tar")), GREY, arch="lenet"
+    )
     with pytest.raises(CheckpointError, match=r"9\.weight of shape \(10, 500\) instead of \(7, 500\)"):
         load_classifier(str(tmp_path / "l.pth.tar"), GREY, 7, *DATA, arch="lenet")
 
@@ -108,14 +115,19 @@ def test_an_architecture_for_what_brings_its_own_is_refused(tmp_path: Path) -> N
 def test_files_from_before_batch_norm_counted(tmp_path: Path) -> None:
     network = plain("resnet20", COLOUR)
     kept = {name: tensor for name, tensor in network.state_dict().items() if "num_batches" not in name}
-    torch.save({"arch": "cifar_resnet20", "state_dict": {f"1.{name}": value for name, value in kept.items()}}, tmp_path / "o")
+    torch.save(
+        {"arch": "cifar_resnet20", "state_dict": {f"1.{name}": value for name, value in kept.items()}}, tmp_path / "o"
+    )
     assert agree(tmp_path / "o", nn.Sequential(NormaliseFirst(*CIFAR), network), COLOUR)
 
 
 @pytest.mark.parametrize(
     ("first", "message"),
     [
-        ({"0.weight": torch.ones(3)}, "expected the first layer to be a normalisation with a mean and a std, got weight"),
+        (
+            {"0.weight": torch.ones(3)},
+            "expected the first layer to be a normalisation with a mean and a std, got weight",
+        ),
         ({"0.mean": torch.ones(3), "0.std": torch.zeros(3)}, "expected deviations above 0"),
         ({"0.mean": torch.ones(2), "0.std": torch.ones(2)}, "normalises 2 channels, the images have 3"),
     ],
