@@ -42,7 +42,7 @@ def attack_with(
         raise RunError(f"{run.path}: was imported, so there is neither a model nor data to attack it with")
     split: Split = "train" if run.spec.split == "train" else "test"
     data = load_dataset(run.spec.dataset, split, data_dir, classes=run.spec.classes)
-    classifier = load_for(model, weights, arch, data).to(chosen_device(device))
+    classifier = load_for(model, weights, data, arch).to(chosen_device(device))
     shown = Terminal(stderr=True) if quiet else console
     try:
         with spoken_warnings(), points_progress(shown, "attacking", "inputs") as seen:

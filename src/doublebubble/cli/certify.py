@@ -161,7 +161,7 @@ def certify(
     data = load_dataset(dataset, "test", data_dir, classes=listed, model_classes=model_classes(model))
     with spoken_warnings():
         job = make_job(
-            load_for(model, weights, arch, data),
+            load_for(model, weights, data, arch),
             data,
             sigma,
             config,

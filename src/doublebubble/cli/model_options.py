@@ -28,7 +28,7 @@ GRID_HELP = "Steps of the lattice for each unit (default: 255, 8-bit images)."
 WEIGHTS_HELP = "Weights for a model that comes without: safetensors, or a file of tensors."
 
 
-def load_for(model: str, weights: Path | None, arch: str | None, data: "Dataset") -> "nn.Module":
+def load_for(model: str, weights: Path | None, data: "Dataset", arch: str | None = None) -> "nn.Module":
     """The model for the data's shape and classes."""
     from doublebubble.models.loading import load_classifier
 

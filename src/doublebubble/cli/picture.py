@@ -50,7 +50,7 @@ def picture(
     record = _record(run, index)
     split: Split = "train" if run.spec.split == "train" else "test"
     data = load_dataset(run.spec.dataset, split, data_dir, classes=run.spec.classes)
-    classifier = load_for(model, weights, arch, data)
+    classifier = load_for(model, weights, data, arch)
     check_origin(run.spec, classifier, data)
     smoothed = SmoothedClassifier(
         classifier.to(chosen_device(device)),

@@ -54,7 +54,7 @@ def plan(
     data = load_dataset(dataset, "test", data_dir)
     with spoken_warnings():
         found = forecast(
-            load_for(model, weights, arch, data),
+            load_for(model, weights, data, arch),
             data,
             sigma,
             inputs=inputs,
