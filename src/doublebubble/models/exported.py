@@ -2,7 +2,7 @@
 
 A torch.export archive is mostly data, but its loader would unpickle, load compiled libraries, import operators and
 evaluate expressions that the archive names. What is needed for a network passes the checks here; all else is refused.
-May import only errors and checkpoints.
+May import only errors, checkpoints, and how batches of one size are run.
 """
 
 import io
