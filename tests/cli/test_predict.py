@@ -82,6 +82,7 @@ def test_predict_names_the_classes_that_a_folder_of_hugging_face_names(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     save_vit(tmp_path / "vit")
+    capsys.readouterr()  # transformers says that it writes
     Image.fromarray(np.full((8, 8, 3), 200, np.uint8)).save(tmp_path / "x.png")
     settings = ["predict", "--model", f"hf:{tmp_path / 'vit'}", "--sigma", "0.01", "--n", "100"]
     code, out, err = call(capsys, *settings, str(tmp_path / "x.png"))

@@ -24,5 +24,4 @@ def linear(batch: int | str = "N", operator: str = "Identity") -> onnx.ModelProt
 
 def save_linear(path: Path, batch: int | str = "N", outside: bool = False) -> None:
     """The linear classifier as a file; its weights in a file beside it if they are to lie `outside`."""
-    more = {"save_as_external_data": True, "location": f"{path.name}.data", "size_threshold": 0} if outside else {}
-    onnx.save(linear(batch), str(path), **more)
+    onnx.save(linear(batch), str(path), save_as_external_data=outside, location=f"{path.name}.data", size_threshold=0)

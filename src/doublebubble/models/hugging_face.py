@@ -6,6 +6,8 @@ and other modules of models.
 
 import importlib
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,7 +106,7 @@ def load_hugging_face(name: str, shape: Shape, mean: tuple[float, ...], std: tup
     if shape[0] not in (1, about.channels):
         raise SettingError(f"{name}: expected images of 1 or {about.channels} channels, got {shape[0]}")
     try:
-        with ModelCode(f"{name}: transformers cannot open it"):
+        with ModelCode(f"{name}: transformers cannot open it"), _without_bars(transformers):
             network = _opened(transformers, about.path)
     except ModelError as error:
         raise CheckpointError(str(error)) from error
@@ -115,6 +117,19 @@ def load_hugging_face(name: str, shape: Shape, mean: tuple[float, ...], std: tup
     # A mean for each of the model's channels makes as many of one.
     repeat = 1 if max(len(mean), len(std)) == about.channels else about.channels // shape[0]
     return HuggingFaceModel(network, about.classes, mean, std, repeat)
+
+
+@contextmanager
+def _without_bars(transformers: Any) -> Iterator[None]:
+    """Within, transformers draws no progress: what is printed is for this package to say."""
+    bars = transformers.utils.logging
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()
 
 
 def _opened(transformers: Any, path: Path) -> nn.Module:
