@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SettingError,
     )
     from doublebubble.facade import Callback, Plan, Run, certify, open_run, plan
+    from doublebubble.models.black_box import black_box
     from doublebubble.program import Program
     from doublebubble.runs import load_run
     from doublebubble.smoothing import SmoothedClassifier
@@ -54,6 +55,7 @@ __all__ = [
     "SmoothedClassifier",
     "Status",
     "attack",
+    "black_box",
     "bounds",
     "certify",
     "geometry",
@@ -86,6 +88,7 @@ _HOME = {
     "certify": "doublebubble.facade",
     "open_run": "doublebubble.facade",
     "plan": "doublebubble.facade",
+    "black_box": "doublebubble.models.black_box",
     "Program": "doublebubble.program",
     "load_run": "doublebubble.runs",
     "SmoothedClassifier": "doublebubble.smoothing",

@@ -14,6 +14,7 @@ from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError, Set
 from doublebubble.geometry import cohen_ceiling
 from doublebubble.protocols import paper, sequential, sound
 from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.smoothing.gradient_choice import suited
 from doublebubble.smoothing.inputs import as_tensor
 
 Array = Tensor | npt.NDArray[Any]
@@ -29,7 +30,7 @@ class Certifier:
 
     def __init__(self, smoothed: SmoothedClassifier, config: CertifyConfig | None = None) -> None:
         self.smoothed = smoothed
-        self.config = CertifyConfig() if config is None else config
+        self.config = suited(CertifyConfig() if config is None else config, smoothed.model)
         if self.config.protocol == "paper" and smoothed.noise.lattice is not None:
             raise SettingError("noise lattice: protocol paper searches between the grid points, use protocol sound")
         if self.config.protocol == "sound":

@@ -20,7 +20,7 @@ from torch.fx import GraphModule, symbolic_trace
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from doublebubble.errors import ModelError, SettingError
-from doublebubble.models.calling import ModelCode
+from doublebubble.models.calling import ModelCode, bare_logits
 
 Precision = Literal["float32", "bfloat16", "float16"]
 _CHOICES = ((False, True), (False, True), (False, True), get_args(Precision))
@@ -97,7 +97,7 @@ class _Cast(nn.Module):
         self.dtype = dtype
 
     def forward(self, batch: Tensor) -> Tensor:
-        logits: Tensor = self.model(batch.to(self.dtype))
+        logits: Tensor = bare_logits(self.model(batch.to(self.dtype)))
         return logits.float()
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from PIL import Image
+from torch import nn
 
 from doublebubble import CertifyConfig, SmoothedClassifier
 from doublebubble.config import PaperSearch
@@ -16,10 +18,13 @@ from doublebubble.data import load_dataset
 from doublebubble.engines.base import execute
 from doublebubble.errors import DoubleBubbleWarning
 from doublebubble.facade.job import make_job
+from doublebubble.models import build
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import read_run
 from tests.cli.calling import call
 from tests.engines.centroids import make
+from tests.models.onnx_samples import linear, save_linear
+from tests.models.published import save_checkpoint
 
 MODEL = "tests.engines.centroids:make"
 
@@ -325,3 +330,45 @@ def test_exact_noise_is_asked_for_by_name(capsys: pytest.CaptureFixture[str], tm
         assert code != 0
         assert words in err
         assert not (tmp_path / "other").exists()
+
+
+def test_a_black_box_is_certified_with_approximate_gradients_or_told_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    save_linear(tmp_path / "m.onnx")
+    settings = ["certify", "--model", str(tmp_path / "m.onnx"), *options(tmp_path / "run")[3:]]
+    code, _, err = call(capsys, *settings, "--gradient", "full")
+    assert code == 2
+    assert "gradient: full differentiates the model" in err
+    assert "approximate" in err
+    assert not (tmp_path / "run").exists()
+    code, _, err = call(capsys, *settings)
+    assert code == 0
+    assert "warning: the model is a black box: gradient approximate is used" in " ".join(err.split())
+    code, _, err = call(capsys, *settings, "--gradient", "approximate")  # what was chosen is what is resumed
+    assert (code, "black box" in err) == (0, False)
+    model = linear(operator="Neg")
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    code, _, err = call(capsys, *settings, "--gradient", "approximate")
+    assert code == 1
+    assert "model_digest" in err
+
+
+def test_a_checkpoint_is_opened_by_the_architecture_that_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    network = build("cnn", (1, 8, 8), 10, (0.3053,), (0.3761,), seed=3)
+    save_checkpoint(tmp_path / "c.pth.tar", "my_cnn", nn.DataParallel(network.network))
+    settings = ["certify", "--model", str(tmp_path / "c.pth.tar"), *options(tmp_path / "run")[3:]]
+    code, _, err = call(capsys, *settings)
+    assert code == 2
+    assert "arch: expected one of cnn, lenet" in err
+    code, _, _ = call(capsys, *settings, "--arch", "cnn", "--indices", "0:2")
+    assert code == 0
+    content = torch.load(tmp_path / "c.pth.tar", weights_only=True)["state_dict"]
+    network.network.load_state_dict({name.removeprefix("module."): tensor for name, tensor in content.items()})
+    smoothed = SmoothedClassifier(network.eval(), 0.5, 10, batch_size=32)
+    data = load_dataset("digits", "test")
+    for record in read_run(tmp_path / "run").records:
+        counts = smoothed.counts(data.inputs()[record.index], 200, seed=0, index=record.index)
+        assert record.balls[0].counts == {label: int(count) for label, count in enumerate(counts) if count}

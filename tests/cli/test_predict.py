@@ -1,6 +1,7 @@
 """The command that predicts."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from PIL import Image
 from doublebubble.data import load_dataset
 from doublebubble.smoothing import Input, Prediction, SmoothedClassifier
 from tests.cli.calling import call
+from tests.models.hugging_face_samples import save_vit
+from tests.models.onnx_samples import WEIGHT, save_linear
 
 MODEL = "tests.engines.centroids:make"
 
@@ -73,3 +76,26 @@ def test_the_level_asked_for_is_the_level_used(
         assert [json.loads(line)["alpha"] for line in out.splitlines()] == [alpha, alpha]
         assert asked == [(70, alpha, 5, 0), (70, alpha, 5, 1)]
         asked.clear()
+
+
+def test_predict_names_the_classes_that_a_folder_of_hugging_face_names(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    save_vit(tmp_path / "vit")
+    capsys.readouterr()  # transformers says that it writes
+    Image.fromarray(np.full((8, 8, 3), 200, np.uint8)).save(tmp_path / "x.png")
+    settings = ["predict", "--model", f"hf:{tmp_path / 'vit'}", "--sigma", "0.01", "--n", "100"]
+    code, out, err = call(capsys, *settings, str(tmp_path / "x.png"))
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r".*x\.png: digit (\d) \(class \1\)\n", out)
+
+
+def test_predict_with_an_onnx_file_and_another_architecture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    save_linear(tmp_path / "m.onnx", batch=16)
+    Image.fromarray(np.full((8, 8), 200, np.uint8)).save(tmp_path / "x.png")
+    settings = ["predict", "--model", str(tmp_path / "m.onnx"), "--dataset", "digits", "--sigma", "0.01", "--n", "100"]
+    code, out, err = call(capsys, *settings, str(tmp_path / "x.png"))
+    expected = int((np.full((1, 64), 200 / 255) @ WEIGHT).argmax())
+    assert (code, err, out) == (0, "", f"{tmp_path / 'x.png'}: {expected} (class {expected})\n")
+    code, _, err = call(capsys, *settings, "--arch", "lenet", str(tmp_path / "x.png"))
+    assert (code, "arch: only a file of weights takes one" in err) == (2, True)

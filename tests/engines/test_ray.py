@@ -1,5 +1,6 @@
 import logging
 import os
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,13 @@ from doublebubble.engines.ray import RayEngine, _Worker
 from doublebubble.errors import InputError, RunError, SettingError
 from doublebubble.facade.job import Job, make_job
 from doublebubble.facade.loop import Place
+from doublebubble.models.black_box import black_box
+from doublebubble.models.onnx_files import load_onnx
 from doublebubble.runs.digests import device_kind, software_versions
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.smoothing import Input
 from tests.engines.centroids import make
+from tests.models.onnx_samples import WEIGHT, save_linear
 from tests.runs.samples import certificate
 
 CPU = device_kind(torch.device("cpu"))
@@ -175,3 +179,20 @@ def test_workers_that_must_wait_for_others_say_so(tmp_path: Path, monkeypatch: p
     assert [outcome.index for outcome in found] == [0]
     assert len(said) == 1
     assert "they need 2 CPU, and of the cluster's 2 only 1 were free. The run waits until others release" in said[0]
+
+
+def test_black_boxes_and_onnx_files_travel_and_what_cannot_says_so(tmp_path: Path) -> None:
+    save_linear(tmp_path / "m.onnx", batch=16)
+    data, config = load_dataset("digits", "test"), CertifyConfig(n=200, n0=50, gradient="approximate")
+    weight = WEIGHT.copy()
+    box = black_box(lambda x: x.reshape(len(x), -1) @ weight, 10)
+    for number, model in enumerate((load_onnx(tmp_path / "m.onnx", 10), box)):
+        job = make_job(model, data, 0.5, config, indices="0:20:5", batch_size=16)
+        local = outcomes_by_index(tmp_path / f"local {number}", job, Place().build(job))
+        cluster = outcomes_by_index(tmp_path / f"ray {number}", job, RayEngine(job.recipe, job.spec.device, workers=1))
+        assert cluster == local
+        assert len(local) == 4
+    lock = threading.Lock()
+    locked = make_job(black_box(lambda x: (lock, x.reshape(len(x), -1) @ weight)[1], 10), data, 0.5, config)
+    with pytest.raises(RunError, match=r"ray: the model cannot be sent to other processes .*engine local needs no"):
+        list(RayEngine(locked.recipe, locked.spec.device, workers=1).outcomes(iter([])))

@@ -1,5 +1,6 @@
 """How seeds are changed: bytes flipped, cut, doubled and put in, and values in JSON replaced."""
 
+import copy
 import json
 from collections.abc import Sequence
 
@@ -55,8 +56,10 @@ def changed_json(draw: st.DrawFn, seeds: Sequence[bytes]) -> bytes:
             if way == "remove":
                 del node[key]
             elif way == "add" and isinstance(node, dict):
-                node[draw(st.sampled_from(("x", "7", "-1", "index", "")))] = draw(st.sampled_from(VALUES))
+                node[draw(st.sampled_from(("x", "7", "-1", "index", "")))] = copy.deepcopy(
+                    draw(st.sampled_from(VALUES))
+                )
             else:
-                node[key] = draw(st.sampled_from(VALUES))
+                node[key] = copy.deepcopy(draw(st.sampled_from(VALUES)))
             break
     return json.dumps(content).encode()

@@ -27,7 +27,9 @@ from doublebubble.errors import DoubleBubbleError
 from doublebubble.facade.run import Run
 from doublebubble.models import build, load_model, save_model
 from doublebubble.models.checkpoints import CARD, WEIGHTS, ModelCard, read_weights
+from doublebubble.models.hugging_face import read_folder
 from doublebubble.models.loading import load_classifier
+from doublebubble.models.onnx_files import load_onnx
 from doublebubble.report.facts import facts
 from doublebubble.report.page.run_view import views
 from doublebubble.report.page.script_data import run_data
@@ -41,6 +43,7 @@ from doublebubble.runs.store import StoredRun, read_run
 from doublebubble.runs.tables import export_text, frame
 from doublebubble.training.metrics import keep_metrics
 from doublebubble.training.settings import preset, read_settings
+from tests.models.onnx_samples import linear
 from tests.runs.samples import certificate, spec
 
 ABOUT = ModelCard(
@@ -198,6 +201,37 @@ def _model_file_seeds() -> list[bytes]:
     return [buffer.getvalue()]
 
 
+def _checkpoint_seeds() -> list[bytes]:
+    found, network = [], build("cnn", (1, 4, 4), 2, (0.5,), (0.25,)).network
+    for before in ("", "module."):
+        buffer = io.BytesIO()
+        state = {before + name: tensor for name, tensor in network.state_dict().items()}
+        torch.save({"arch": "cnn", "epoch": 3, "state_dict": state}, buffer)
+        found.append(buffer.getvalue())
+    return found
+
+
+def _read_checkpoint(path: Path) -> object:
+    return load_classifier(str(path), (1, 4, 4), 2, (0.5,), (0.25,))
+
+
+def _onnx_seeds() -> list[bytes]:
+    return [linear(batch).SerializeToString() for batch in ("N", 4)]
+
+
+_HF_CONFIG = b'{"model_type": "vit", "image_size": [8, 8], "num_channels": 1, "id2label": {"0": "cat", "1": "dog"}}'
+_HF_PROCESSOR = (
+    b'{"do_normalize": true, "image_mean": [0.5], "image_std": [0.25], "rescale_factor": 0.00392156862745098}'
+)
+
+
+def _read_hugging_face(content: bytes, folder: Path) -> object:
+    """Both files by which the model is known before transformers opens it."""
+    for name, other in (("config.json", _HF_CONFIG), ("preprocessor_config.json", _HF_PROCESSOR)):
+        (folder / name).write_bytes(content if b"image_mean" in content or name == "config.json" else other)
+    return read_folder(f"hf:{folder}")
+
+
 # Data
 
 
@@ -237,6 +271,9 @@ READERS: dict[str, Reader] = {
     "safetensors": Reader(_read_safetensors, _safetensors_seeds),
     "weights": Reader(_file("w.pt", read_weights), _weights_seeds),
     "model-file": Reader(_read_model_file, _model_file_seeds),
+    "checkpoint": Reader(_file("c.pth.tar", _read_checkpoint), _checkpoint_seeds),
+    "onnx": Reader(_file("m.onnx", lambda path: load_onnx(path, 10)), _onnx_seeds),
+    "hugging-face": Reader(_read_hugging_face, lambda: [_HF_CONFIG, _HF_PROCESSOR]),
     "idx": Reader(_file("x", lambda path: read_idx(path, 3)), _idx_seeds),
     "idx-gz": Reader(_file("x.gz", lambda path: read_idx(path, 3)), lambda: [gzip.compress(_idx_seeds()[0], mtime=0)]),
     "cifar-python": Reader(

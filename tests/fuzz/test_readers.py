@@ -55,7 +55,7 @@ def test_changed_bytes(name: str, data: st.DataObject) -> None:
     check(name, data.draw(changed_bytes(READERS[name].seeds())))
 
 
-@pytest.mark.parametrize("name", ["record", "spec", "card", "settings"])
+@pytest.mark.parametrize("name", ["record", "spec", "card", "settings", "hugging-face"])
 @settings(FEW, max_examples=150)
 @given(data=st.data())
 def test_changed_values(name: str, data: st.DataObject) -> None:

@@ -1,5 +1,6 @@
 """Whatever a model raises or returns, the answer is logits or a ModelError; only Ctrl-C stays what it is."""
 
+import types
 from collections.abc import Callable
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.errors import DataError, ModelError
-from doublebubble.models.calling import ModelCode, logits_of, out_of_memory, reason
+from doublebubble.models.calling import ModelCode, bare_logits, logits_of, out_of_memory, reason
 
 
 class Unnatural(BaseException):
@@ -106,3 +107,17 @@ def test_a_reason_is_one_line() -> None:
     assert reason(ValueError("first\nsecond")) == "ValueError: first"
     assert reason(AssertionError()) == "AssertionError"
     assert reason(Speechless()) == "Speechless: its message cannot be made (ValueError)"
+
+
+def test_logits_inside_an_output_are_taken_out_of_it() -> None:
+    """As Hugging Face's models return them."""
+    inside = types.SimpleNamespace(logits=torch.ones(2, 3))
+    assert bare_logits(inside) is inside.logits
+    assert bare_logits(inside.logits) is inside.logits
+    assert bare_logits([1]) == [1]
+
+    class Wraps(nn.Module):
+        def forward(self, x: Tensor) -> object:
+            return inside
+
+    assert logits_of(Wraps(), torch.ones(2, 1), "failed", "the model") is inside.logits

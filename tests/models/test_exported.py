@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from doublebubble.errors import CheckpointError, ModelError
-from doublebubble.models import Normalised, build, load_classifier
+import doublebubble as db
+from doublebubble.errors import CheckpointError, ModelError, SettingError
+from doublebubble.models import Normalised, build, fixed_batch, load_classifier
 from tests.models.test_checkpoints import bomb
 
 SHAPE, CLASSES, MEAN, STD = (1, 8, 8), 10, (0.3,), (0.4,)
@@ -61,6 +62,24 @@ def test_an_exported_file_with_a_free_batch_size(tmp_path: Path, model: Normalis
     assert not any(module.training for module in loaded.modules())
     with torch.no_grad():
         assert torch.equal(loaded(X[:1]), model(X[:1]))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_an_exported_file_of_a_fixed_batch_runs_at_that_batch(tmp_path: Path, model: Normalised, size: int) -> None:
+    torch.export.save(torch.export.export(model, (X[:size],)), tmp_path / "m.pt2")
+    loaded = load(tmp_path / "m.pt2")
+    with torch.no_grad():
+        assert torch.allclose(loaded(X), model(X), atol=1e-6)
+    assert fixed_batch(loaded) == (size if size > 1 else None)
+    if size == 1:
+        return
+    classifier = db.SmoothedClassifier(loaded, 0.5, CLASSES)
+    assert classifier.batch_size == size
+    same = db.SmoothedClassifier(model, 0.5, CLASSES, batch_size=size)
+    found = [one.counts(X[0], 20, seed=0, index=0).tolist() for one in (classifier, same)]
+    assert found[0] == found[1]
+    with pytest.raises(SettingError, match=f"exported for batches of {size} and takes no other, got 64"):
+        db.SmoothedClassifier(loaded, 0.5, CLASSES, batch_size=64)
 
 
 def test_a_network_exported_in_training_mode_is_refused(tmp_path: Path) -> None:

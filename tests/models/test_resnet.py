@@ -64,3 +64,26 @@ def test_a_block_adds_its_input_and_projects_it_only_where_the_shape_changes() -
         assert smaller.downsample is not None
         assert torch.equal(smaller(x), smaller.downsample(x).relu())
         assert smaller(x).shape == (2, 8, 3, 3)
+
+
+def test_resnet50_has_torchvisions_names_and_shapes() -> None:
+    """As its published structure says: 3, 4, 6 and 3 blocks of 1x1, 3x3, 1x1, the last four times as wide."""
+    network = build("resnet50", (3, 64, 64), 1000, HALF * 3, HALF * 3).network
+    found = {name: tuple(t.shape) for name, t in network.named_parameters() if "bn" not in name}
+    shapes: dict[str, tuple[int, ...]] = {"conv1.weight": (64, 3, 7, 7), "fc.weight": (1000, 2048), "fc.bias": (1000,)}
+    before = 64
+    for layer, (width, blocks) in enumerate(((64, 3), (128, 4), (256, 6), (512, 3)), start=1):
+        for block in range(blocks):
+            name = f"layer{layer}.{block}"
+            shapes[f"{name}.conv1.weight"] = (width, before, 1, 1)
+            shapes[f"{name}.conv2.weight"] = (width, width, 3, 3)
+            shapes[f"{name}.conv3.weight"] = (4 * width, width, 1, 1)
+            if block == 0:
+                shapes[f"{name}.downsample.0.weight"] = (4 * width, before, 1, 1)
+                shapes |= {f"{name}.downsample.1.{part}": (4 * width,) for part in ("weight", "bias")}
+            before = 4 * width
+    assert found == shapes
+    assert sum(parameter.numel() for parameter in network.parameters()) == 25_557_032  # as torchvision documents it
+    strides = {name: module.stride for name, module in network.named_modules() if isinstance(module, torch.nn.Conv2d)}
+    assert strides["layer2.0.conv2"] == (2, 2)
+    assert strides["layer2.0.conv1"] == (1, 1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from doublebubble.cli.model_options import chosen_device, load_for
+from doublebubble.cli.model_options import chosen_device, load_for, spoken_warnings
 from doublebubble.errors import RunError
 from doublebubble.terminal import Terminal
 
@@ -25,6 +25,7 @@ def attack_with(
     *,
     model: str,
     weights: Path | None,
+    arch: str | None,
     device: str,
     data_dir: Path | None,
     indices: str,
@@ -41,10 +42,10 @@ def attack_with(
         raise RunError(f"{run.path}: was imported, so there is neither a model nor data to attack it with")
     split: Split = "train" if run.spec.split == "train" else "test"
     data = load_dataset(run.spec.dataset, split, data_dir, classes=run.spec.classes)
-    classifier = load_for(model, weights, data).to(chosen_device(device))
+    classifier = load_for(model, weights, data, arch).to(chosen_device(device))
     shown = Terminal(stderr=True) if quiet else console
     try:
-        with points_progress(shown, "attacking", "inputs") as seen:
+        with spoken_warnings(), points_progress(shown, "attacking", "inputs") as seen:
             return attack_run(run, classifier, settings, data=data, indices=indices, seen=seen)
     except KeyboardInterrupt:
         Terminal(stderr=True).print(

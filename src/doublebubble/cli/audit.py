@@ -9,7 +9,7 @@ import typer
 
 from doublebubble.cli.attacking import attack_with, attacks_json, by_index, show_attacks
 from doublebubble.cli.coverage import DRAWS, REPETITIONS, audit_coverage
-from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP
+from doublebubble.cli.model_options import ARCH_HELP, DEVICE_HELP, GRADIENT_HELP, MODEL_HELP, WEIGHTS_HELP
 from doublebubble.errors import SettingError
 from doublebubble.terminal import Terminal
 
@@ -60,6 +60,7 @@ def audit(
     ] = False,
     model: Annotated[str | None, typer.Option(help=MODEL_HELP, rich_help_panel=_ATTACK)] = None,
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP, rich_help_panel=_ATTACK)] = None,
+    arch: Annotated[str | None, typer.Option(help=ARCH_HELP, rich_help_panel=_ATTACK)] = None,
     indices: Annotated[
         str, typer.Option(metavar="A:B:STEP", help="Which of the run's inputs to attack.", rich_help_panel=_ATTACK)
     ] = ":",
@@ -70,9 +71,7 @@ def audit(
     reach: Annotated[
         float, typer.Option(help="How far beyond the radius to look, in sigmas.", rich_help_panel=_ATTACK)
     ] = 4.0,
-    gradient: Annotated[
-        str, typer.Option(help="full, or approximate for models without gradients.", rich_help_panel=_ATTACK)
-    ] = "full",
+    gradient: Annotated[str | None, typer.Option(help=GRADIENT_HELP, rich_help_panel=_ATTACK)] = None,
     seed: Annotated[int, typer.Option(help="Names the attack's random numbers.", rich_help_panel=_ATTACK)] = 0,
     device: Annotated[str, typer.Option(help=DEVICE_HELP, rich_help_panel=_ATTACK)] = "auto",
 ) -> None:
@@ -91,7 +90,7 @@ def audit(
     if attack != (model is not None):
         raise SettingError("attack: expected --attack and --model together, for the model of the run is attacked")
     settings: dict[str, Any] = {"n": n, "steps": steps, "restarts": restarts, "draws": step_draws, "reach": reach}
-    settings |= {"gradient": gradient, "seed": seed}
+    settings |= {"seed": seed} if gradient is None else {"gradient": gradient, "seed": seed}
     console = Terminal()
     run = read_run(path)
     inputs, trouble = inputs_of(run.spec, data_dir=data_dir)
@@ -113,6 +112,7 @@ def audit(
             AttackSettings(**settings),
             model=model,
             weights=weights,
+            arch=arch,
             device=device,
             data_dir=data_dir,
             indices=indices,

@@ -11,7 +11,10 @@ import typer
 from doublebubble import registry
 from doublebubble.cli.config_files import CONFIG_HELP, SAVE_HELP, read_config, save_config
 from doublebubble.cli.model_options import (
+    ARCH_HELP,
+    BATCH_HELP,
     DEVICE_HELP,
+    GRADIENT_HELP,
     GRID_HELP,
     MODEL_HELP,
     NOISE_HELP,
@@ -84,8 +87,9 @@ def certify(
         typer.Option(metavar="FILE", help="All the model's classes in its order, one per line, for folder:PATH."),
     ] = None,
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
+    arch: Annotated[str | None, typer.Option(help=ARCH_HELP)] = None,
     methods: Annotated[str, typer.Option(help=METHODS_HELP, autocompletion=complete_methods)] = registry.AUTO,
-    gradient: Annotated[str, typer.Option(help="full, or approximate for models without gradients.")] = "full",
+    gradient: Annotated[str | None, typer.Option(help=GRADIENT_HELP)] = None,
     noise: Annotated[str, typer.Option(help=NOISE_HELP, rich_help_panel=_LEVEL)] = "gaussian",
     grid: Annotated[int | None, typer.Option(help=GRID_HELP, rich_help_panel=_LEVEL)] = None,
     seed: Annotated[int, typer.Option(help="Names every random number of the run.")] = 0,
@@ -136,8 +140,8 @@ def certify(
     ] = 0.0,
     device: Annotated[str, typer.Option(help=DEVICE_HELP, rich_help_panel=_ENGINE)] = "auto",
     batch_size: Annotated[
-        int, typer.Option(help="Shape of the forward pass, part of the run's identity.", rich_help_panel=_ENGINE)
-    ] = 256,
+        int | None, typer.Option(help=f"{BATCH_HELP[:-1]}; part of the run's identity.", rich_help_panel=_ENGINE)
+    ] = None,
     program: Annotated[
         str,
         typer.Option(
@@ -171,28 +175,30 @@ def certify(
 
     if save_config_file is not None:
         save_config(context, save_config_file)
-    settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
+    settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "seed": seed}
     settings["methods"] = tuple(methods.replace(",", " ").split())
     settings |= {} if alpha is None else {"alpha": alpha}
+    settings |= {} if gradient is None else {"gradient": gradient}
     settings |= paper_settings(protocol, thrifty)
     settings |= sequential_settings(radii, precision, max_draws, beta)
     config = CertifyConfig(**settings)
     listed = None if classes is None else read_classes(classes)
     data = load_dataset(dataset, "test", data_dir, classes=listed, model_classes=model_classes(model))
-    job = make_job(
-        load_for(model, weights, data),
-        data,
-        sigma,
-        config,
-        indices=indices,
-        batch_size=batch_size,
-        device=chosen_device(device),
-        program=Program.named(program),
-        simultaneous=simultaneous,
-        centres=centres,
-        noise=chosen_noise(noise),
-        grid=grid,
-    )
+    with spoken_warnings():
+        job = make_job(
+            load_for(model, weights, data, arch),
+            data,
+            sigma,
+            config,
+            indices=indices,
+            batch_size=batch_size,
+            device=chosen_device(device),
+            program=Program.named(program),
+            simultaneous=simultaneous,
+            centres=centres,
+            noise=chosen_noise(noise),
+            grid=grid,
+        )
     if dry_run:
         from doublebubble.facade.planning import forecast
 

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
     from doublebubble.data import Dataset
 
-MODEL_HELP = "A folder that `doublebubble train` wrote, module:factory, timm:NAME, an architecture, or a model file."
+MODEL_HELP = (
+    "A folder that `doublebubble train` wrote, a checkpoint, module:factory, timm:NAME, hf:FOLDER, an architecture, "
+    "or a file of TorchScript, torch.export or ONNX."
+)
+ARCH_HELP = "Architecture of a checkpoint (default: the `arch` that it names)."
+GRADIENT_HELP = "full, or approximate for models without gradients (default: what the model allows)."
+BATCH_HELP = "Shape of the forward pass (default: 256, or what the model's file prescribes)."
 RADII_HELP = "Radii of the tables (default: those that the runs decide, else round ones up to their largest)."
 DEVICE_HELP = "cpu, cuda or mps; auto takes cuda if it is there, else cpu."
 NOISE_HELP = "gaussian, gaussian64, or lattice: exact noise for inputs on a grid, which rounding cannot break."
@@ -23,12 +29,12 @@ GRID_HELP = "Steps of the lattice for each unit (default: 255, 8-bit images)."
 WEIGHTS_HELP = "Weights for a model that comes without: safetensors, or a file of tensors."
 
 
-def load_for(model: str, weights: Path | None, data: "Dataset") -> "nn.Module":
+def load_for(model: str, weights: Path | None, data: "Dataset", arch: str | None = None) -> "nn.Module":
     """The model for the data's shape and classes."""
     from doublebubble.models.loading import load_classifier
 
     info = data.info
-    return load_classifier(model, info.shape, info.num_classes, info.mean, info.std, weights)
+    return load_classifier(model, info.shape, info.num_classes, info.mean, info.std, weights, arch)
 
 
 def chosen_device(name: str) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
+from doublebubble.cli.model_options import ARCH_HELP, DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
 from doublebubble.errors import RunError, SettingError
 from doublebubble.files import write_whole
 from doublebubble.terminal import Terminal
@@ -30,6 +30,7 @@ def picture(
     index: Annotated[int, typer.Argument(metavar="INDEX", help="Which of its inputs.")],
     model: Annotated[str, typer.Option(help=MODEL_HELP)],
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
+    arch: Annotated[str | None, typer.Option(help=ARCH_HELP)] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     resolution: Annotated[int, typer.Option(help="Points along each side of the grid.")] = 41,
     draws: Annotated[int, typer.Option(help="Noisy copies at each point.")] = 256,
@@ -49,7 +50,7 @@ def picture(
     record = _record(run, index)
     split: Split = "train" if run.spec.split == "train" else "test"
     data = load_dataset(run.spec.dataset, split, data_dir, classes=run.spec.classes)
-    classifier = load_for(model, weights, data)
+    classifier = load_for(model, weights, data, arch)
     check_origin(run.spec, classifier, data)
     smoothed = SmoothedClassifier(
         classifier.to(chosen_device(device)),

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from doublebubble.cli.certify import sequential_settings
-from doublebubble.cli.model_options import DEVICE_HELP, MODEL_HELP, WEIGHTS_HELP, chosen_device, load_for
+from doublebubble.cli.model_options import (
+    ARCH_HELP,
+    BATCH_HELP,
+    DEVICE_HELP,
+    MODEL_HELP,
+    WEIGHTS_HELP,
+    chosen_device,
+    load_for,
+    spoken_warnings,
+)
 
 _EXAMPLE = """What will a certification cost, and what will come of it? A forecast, no guarantee.
 
@@ -33,8 +42,9 @@ def plan(
     beta: Annotated[float, typer.Option(help="Probability of giving up on a radius in reach.")] = 0.05,
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
+    arch: Annotated[str | None, typer.Option(help=ARCH_HELP)] = None,
     device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
-    batch_size: Annotated[int, typer.Option(help="Shape of the forward pass.")] = 256,
+    batch_size: Annotated[int | None, typer.Option(help=BATCH_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")] = False,
 ) -> None:
     """Plan; the text shown to users is above."""
@@ -42,19 +52,20 @@ def plan(
     from doublebubble.facade import plan as forecast
 
     data = load_dataset(dataset, "test", data_dir)
-    found = forecast(
-        load_for(model, weights, data),
-        data,
-        sigma,
-        inputs=inputs,
-        draws=draws,
-        indices=indices,
-        device=chosen_device(device),
-        batch_size=batch_size,
-        n=n,
-        alpha=alpha,
-        **sequential_settings(radii, None, max_draws, beta),
-    )
+    with spoken_warnings():
+        found = forecast(
+            load_for(model, weights, data, arch),
+            data,
+            sigma,
+            inputs=inputs,
+            draws=draws,
+            indices=indices,
+            device=chosen_device(device),
+            batch_size=batch_size,
+            n=n,
+            alpha=alpha,
+            **sequential_settings(radii, None, max_draws, beta),
+        )
     if as_json:
         shown = {**asdict(found), "seconds": found.seconds, "seconds_at_n": found.seconds_at_n}
         typer.echo(json.dumps(shown))

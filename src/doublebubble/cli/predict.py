@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from doublebubble.cli.model_options import (
+    ARCH_HELP,
+    BATCH_HELP,
     DEVICE_HELP,
     GRID_HELP,
     MODEL_HELP,
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from doublebubble.data import DatasetInfo
-    from doublebubble.models import ModelCard
+    from doublebubble.models.loading import About
 
 _EXAMPLE = """Name the class of images as the smoothed classifier does, or abstain.
 
@@ -40,6 +42,7 @@ def predict(
     model: Annotated[str, typer.Option(help=MODEL_HELP)],
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
     weights: Annotated[Path | None, typer.Option(help=WEIGHTS_HELP)] = None,
+    arch: Annotated[str | None, typer.Option(help=ARCH_HELP)] = None,
     dataset: Annotated[
         str | None, typer.Option(help="Whose shape and classes the model has (default: as in the model's folder).")
     ] = None,
@@ -48,7 +51,7 @@ def predict(
     noise: Annotated[str, typer.Option(help=NOISE_HELP)] = "gaussian",
     grid: Annotated[int | None, typer.Option(help=GRID_HELP)] = None,
     seed: Annotated[int, typer.Option(help="Names the random numbers.")] = 0,
-    batch_size: Annotated[int, typer.Option(help="Shape of the forward pass.")] = 256,
+    batch_size: Annotated[int | None, typer.Option(help=BATCH_HELP)] = None,
     device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per image.")] = False,
 ) -> None:
@@ -58,7 +61,7 @@ def predict(
     from doublebubble.types import ABSTAIN
 
     about = _about(model, dataset)
-    classifier = load_classifier(model, about.shape, len(about.classes), about.mean, about.std, weights)
+    classifier = load_classifier(model, about.shape, len(about.classes), about.mean, about.std, weights, arch)
     inputs = [_read(path, about.shape) for path in images]
     smoothed = SmoothedClassifier(
         classifier.to(chosen_device(device)),
@@ -83,15 +86,15 @@ def predict(
 predict.__doc__ = _EXAMPLE
 
 
-def _about(model: str, dataset: str | None) -> "DatasetInfo | ModelCard":
+def _about(model: str, dataset: str | None) -> "DatasetInfo | About":
     """Shape, classes and normalisation, from the data set named or from the model's own folder."""
     from doublebubble.data import dataset_info, load_dataset
-    from doublebubble.models import load_model
+    from doublebubble.models import about_model
 
     if dataset is not None:
         return load_dataset(dataset, "test").info if dataset.startswith("folder:") else dataset_info(dataset)
-    if Path(model).is_dir():
-        return load_model(Path(model))[1]
+    if (own := about_model(model)) is not None:
+        return own
     raise SettingError(f"dataset: expected one, since {model} does not say what shape and classes it has")
 
 

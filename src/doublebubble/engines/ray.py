@@ -25,6 +25,7 @@ from torch import nn
 
 from doublebubble.engines.base import CertifiesInputs, Failure, Outcome, Recipe, certify_group
 from doublebubble.errors import DoubleBubbleWarning, RunError, SettingError
+from doublebubble.models.calling import reason as reason_of
 from doublebubble.runs.digests import device_kind, software_versions
 from doublebubble.smoothing import Input
 
@@ -139,7 +140,9 @@ class RayEngine:
         try:
             self._shared = ray.put(self._recipe)
         except (TypeError, ValueError, pickle.PickleError) as error:
-            raise RunError(f"ray: the model cannot be sent to other processes ({error})") from error
+            raise RunError(
+                f"ray: the model cannot be sent to other processes ({reason_of(error)}); engine local needs no sending"
+            ) from error
         try:
             return self._started(self._workers)
         except RayActorError as error:

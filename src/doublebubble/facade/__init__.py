@@ -37,7 +37,7 @@ def plan(
     indices: Indices = ":",
     domain: tuple[float, float] | None = UNIT,
     num_classes: int | None = None,
-    batch_size: int = 256,
+    batch_size: int | None = None,
     device: str | None = None,
     program: Program | str | None = None,
     data_dir: Path | None = None,
@@ -77,7 +77,7 @@ def certify(
     indices: Indices = ":",
     domain: tuple[float, float] | None = UNIT,
     num_classes: int | None = None,
-    batch_size: int = 256,
+    batch_size: int | None = None,
     device: str | None = None,
     program: Program | str | None = None,
     simultaneous: bool = False,
@@ -102,8 +102,11 @@ def certify(
     `num_classes`, else the data set's own, else the number of logits that the model gives. `classes` are the names of
     all the model's classes in its order, for a folder of images that lacks some of them or sorts them otherwise.
     `noise` is gaussian, gaussian64 or lattice (docs/noise.md); the lattice has `grid` steps for each unit, 255 if it is
-    not said, and inputs must lie on it. `callbacks` are told when the run starts, of every new record, and when it ends
-    (docs/tracking.md).
+    not said, and inputs must lie on it. `batch_size` is 256, or that of a file that takes no other.
+    `callbacks` are told when the run starts, of every new record, and when it ends (docs/tracking.md).
+
+    A black box (`db.black_box`, an ONNX file) has no gradients: `gradient` is then `approximate`, and a warning says
+    so. The names of a model's classes, its attribute `classes` if it has one, are kept where the data have none.
 
     With `out` the run lies in that folder, and the same call again resumes it, with further `indices` enlarges it.
     Without, it lives in memory. Ctrl-C ends it early: the run that is returned holds what is done, says that it was

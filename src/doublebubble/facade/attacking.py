@@ -17,6 +17,7 @@ from doublebubble.runs.record import Record
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing.gradient_choice import suited
 
 Seen = Callable[[int, int], None]
 """Told how many of how many inputs are done."""
@@ -41,6 +42,7 @@ def attack_run(
     if not isinstance(spec, RunSpec):
         raise RunError(f"{run.path}: was imported, so there is neither a model nor data to attack it with")
     check_model(spec, model)
+    settings = suited(settings, model)
     source = source_for(spec, data, data_dir)
     smoothed = SmoothedClassifier(
         model, spec.sigma, spec.num_classes, spec.domain, spec.batch_size, spec.shape, Program.named(spec.program)

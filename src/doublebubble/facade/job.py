@@ -9,12 +9,15 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.config import CertifyConfig, checked_domain
-from doublebubble.data import Dataset
+from doublebubble.data import DATASETS, Dataset
 from doublebubble.engines.base import FAILURES_AT_START, Recipe, in_groups
 from doublebubble.errors import InputError, ModelError, RunError, SettingError
 from doublebubble.facade.sources import UNIT, Data, Source, source_of
+from doublebubble.models.black_box import is_black_box
 from doublebubble.models.calling import ModelCode
+from doublebubble.models.class_names import class_names
 from doublebubble.models.first_look import check_logits, first_look, output_size
+from doublebubble.models.fixed_batch import chosen_batch
 from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
 from doublebubble.runs.digests import data_digest, device_kind, model_digest, software_versions
@@ -23,6 +26,7 @@ from doublebubble.runs.memory import Store
 from doublebubble.runs.probe import probe
 from doublebubble.runs.spec import RunSpec
 from doublebubble.smoothing import Input
+from doublebubble.smoothing.gradient_choice import suited
 from doublebubble.types import NoiseName
 
 _LOOK_AT = 64
@@ -93,7 +97,7 @@ def make_job(
     indices: Indices = ":",
     domain: tuple[float, float] | None = UNIT,
     num_classes: int | None = None,
-    batch_size: int = 256,
+    batch_size: int | None = None,
     device: str | None = None,
     program: Program | None = None,
     simultaneous: bool = False,
@@ -111,19 +115,23 @@ def make_job(
     right at once, also when shards are merged later.
     """
     if not isinstance(model, nn.Module):
-        raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
+        hint = "; db.black_box makes a model of a function" if callable(model) else ""
+        raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}{hint}")
     if any(module.training for module in model.modules()):
         raise ModelError("expected a model in evaluation mode, this one is in training mode: call model.eval()")
-    source = source_of(data, checked_domain(domain), data_dir, classes)
+    size, names = chosen_batch(model, batch_size), class_names(model)
+    source = source_of(data, checked_domain(domain), data_dir, classes, names)
     if not len(source):
         raise SettingError("data: expected at least one input, got none")
     if simultaneous and config.protocol != "sound":
         raise SettingError("simultaneous: protocol paper has no level that could hold for all inputs at once")
     if simultaneous:
         config = config.model_copy(update={"alpha": config.alpha / len(source)})
+    config = suited(config, model)
     x = source.input(0).x
     with ModelCode("the model cannot be looked at"):
-        device = device or str(next(model.parameters(), torch.empty(0)).device)
+        # What is no module of torch's runs where it runs.
+        device = "cpu" if is_black_box(model) else device or str(next(model.parameters(), torch.empty(0)).device)
         digest = model_digest(model)
         model.to(device)
     known = num_classes or source.num_classes
@@ -133,7 +141,7 @@ def make_job(
         num_classes=known or output_size(model, as_model_takes(model, _first_inputs(source))),
         input_shape=tuple(x.shape),
         domain=source.domain,
-        batch_size=batch_size,
+        batch_size=size,
         config=config,
         program=program or Program(),
         device=device,
@@ -152,19 +160,24 @@ def make_job(
         num_classes=recipe.num_classes,
         shape=recipe.input_shape,
         domain=recipe.domain,
-        batch_size=batch_size,
+        batch_size=size,
         program=recipe.program.name,
         device=device_kind(torch.device(device)),
         config=config,
         simultaneous=len(source) if simultaneous else None,
         centres=centres,
         versions=software_versions(),
-        probe=probe(model, recipe.input_shape, batch_size),
-        classes=source.classes,
+        probe=probe(model, recipe.input_shape, size),
+        classes=source.classes or _known_names(source, names, recipe.num_classes),
         noise=law.name,
         grid=law.grid,
     )
     return Job(recipe, spec, source)
+
+
+def _known_names(source: Source, names: tuple[str, ...], num_classes: int) -> tuple[str, ...] | None:
+    """What the model calls its classes, where the data have no names for them."""
+    return names if len(names) == num_classes and source.name not in DATASETS else None
 
 
 def _first_inputs(source: Source) -> list[Tensor]:

@@ -138,10 +138,15 @@ def source_of(
     domain: tuple[float, float] | None = UNIT,
     data_dir: Path | None = None,
     classes: Sequence[str] | None = None,
+    model_classes: Sequence[str] = (),
 ) -> Source:
-    """The source of any form of data; one with a domain of its own keeps it. `classes` number the folders of one."""
+    """The source of any form of data; one with a domain of its own keeps it.
+
+    `classes` number the folders of one, else `model_classes` do, if all of its folders are among them.
+    """
     if isinstance(data, str | Path):
-        return NamedSource(load_dataset(_dataset_name(data), "test", data_dir, classes=classes))
+        name = _dataset_name(data)
+        return NamedSource(load_dataset(name, "test", data_dir, classes=classes, model_classes=model_classes))
     if classes is not None:
         raise SettingError("classes: these data have labels of their own, a list of classes is for a folder of images")
     if isinstance(data, Dataset):

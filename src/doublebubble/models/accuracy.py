@@ -1,8 +1,9 @@
-"""How often a model names the label, on clean images or under noise. May import only streams."""
+"""How often a model names the label, on clean images or under noise. Knows only streams and calls."""
 
 import torch
 from torch import Tensor, nn
 
+from doublebubble.models.calling import bare_logits
 from doublebubble.streams import NormalDraws, Stream
 
 
@@ -17,7 +18,7 @@ def predictions(model: nn.Module, inputs: Tensor, sigma: float, stream: Stream, 
             noise = torch.empty_like(x)
             draws.fill(noise)
             x = x + sigma * noise
-        named.append(model(x).argmax(1))
+        named.append(bare_logits(model(x)).argmax(1))
     return torch.cat(named)
 
 

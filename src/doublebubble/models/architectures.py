@@ -17,11 +17,12 @@ class Normalised(nn.Module):
     """A network that takes images in [0, 1]: subtracts the mean, divides by the deviation, then runs `network`.
 
     Noise added before it, and radii around its inputs, are therefore in units of pixels. Grey images are repeated to
-    three channels where the network wants three.
+    three channels where the network wants three. `classes` are the names of its classes, where they are known.
     """
 
     mean: Tensor
     std: Tensor
+    classes: tuple[str, ...] = ()
 
     def __init__(self, network: nn.Module, mean: tuple[float, ...], std: tuple[float, ...], repeat: int = 1) -> None:
         super().__init__()
@@ -81,14 +82,17 @@ class Architecture:
     channels: int | None = None
 
 
+_WIDTHS = (64, 128, 256, 512)
+
 ARCHITECTURES: dict[str, Architecture] = {
     "cnn": Architecture(_cnn),
     "lenet": Architecture(_lenet),
-    "resnet20": Architecture(lambda _, classes: ResNet((16, 32, 64), 3, classes, wide_stem=False), channels=3),
-    "resnet110": Architecture(lambda _, classes: ResNet((16, 32, 64), 18, classes, wide_stem=False), channels=3),
-    "resnet18": Architecture(lambda _, classes: ResNet((64, 128, 256, 512), 2, classes, wide_stem=True), channels=3),
-    "resnet18-tiny": Architecture(
-        lambda _, classes: ResNet((64, 128, 256, 512), 2, classes, wide_stem=False), channels=3
+    "resnet20": Architecture(lambda _, classes: ResNet((16, 32, 64), (3,) * 3, classes, wide_stem=False), channels=3),
+    "resnet110": Architecture(lambda _, classes: ResNet((16, 32, 64), (18,) * 3, classes, wide_stem=False), channels=3),
+    "resnet18": Architecture(lambda _, classes: ResNet(_WIDTHS, (2,) * 4, classes, wide_stem=True), channels=3),
+    "resnet18-tiny": Architecture(lambda _, classes: ResNet(_WIDTHS, (2,) * 4, classes, wide_stem=False), channels=3),
+    "resnet50": Architecture(
+        lambda _, classes: ResNet(_WIDTHS, (3, 4, 6, 3), classes, wide_stem=True, bottleneck=True), channels=3
     ),
 }
 

@@ -4,6 +4,7 @@ May import only errors.
 """
 
 from types import TracebackType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -58,13 +59,19 @@ def out_of_memory(error: BaseException | None) -> bool:
     return False
 
 
+def bare_logits(output: Any) -> Any:
+    """What a model returned, or the logits inside it: some wrap them, as Hugging Face's `ModelOutput.logits` does."""
+    wrapped = None if isinstance(output, Tensor) else getattr(output, "logits", None)
+    return output if wrapped is None else wrapped
+
+
 def logits_of(model: nn.Module, batch: Tensor, doing: str, where: str) -> Tensor:
     """What the model says of a batch: a plain tensor of floating-point numbers, or a ModelError.
 
     `doing` opens the message if the model raises, `where` if what it returns is something else.
     """
     with ModelCode(doing):
-        logits = model(batch)
+        logits = bare_logits(model(batch))
     if not isinstance(logits, Tensor):
         raise ModelError(f"{where}: expected logits as a tensor, got {type(logits).__name__}")
     if logits.is_nested or logits.layout is not torch.strided or logits.is_meta or logits.dtype not in _LOGITS:

@@ -24,6 +24,9 @@ CARD = "model.json"
 WEIGHTS = "model.safetensors"
 
 
+_ENTRIES = ("state_dict", "model", "net")
+"""Under which names training scripts keep the weights among other things."""
+
 _Side = Annotated[int, Field(ge=1, le=1 << 20)]
 
 
@@ -63,24 +66,34 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     What training scripts wrap around them is taken off: a `state_dict` or `model` entry, the `module.` of parallel
     training.
     """
+    return {name.removeprefix("module."): tensor for name, tensor in weights_in(read_content(path), path).items()}
+
+
+def read_content(path: Path) -> object:
+    """What a file of safetensors holds, or one that torch saved, if it is tensors and plain values only."""
     if path.suffix == ".safetensors":
         return read_tensors(path)
     require_modest_archive(path, path)
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        content: object = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise CheckpointError(
             f"{path}: refused, since reading it could execute code; save its state_dict() as safetensors instead"
         ) from error
     except Exception as error:  # the unpickler runs a program of the file's, though a harmless one
         raise CheckpointError(f"{path}: cannot be read as weights ({reason(error)})") from error
+    return content
+
+
+def weights_in(content: object, path: Path) -> dict[str, Tensor]:
+    """The tensors by name in what a file holds, also where it holds more than them."""
     if isinstance(content, dict):
-        content = next((content[key] for key in ("state_dict", "model") if isinstance(content.get(key), dict)), content)
+        content = next((content[key] for key in _ENTRIES if isinstance(content.get(key), dict)), content)
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
         raise CheckpointError(f"{path}: expected a dictionary of tensors, got {type(content).__name__}")
     if not all(isinstance(name, str) for name in content):
         raise CheckpointError(f"{path}: expected a dictionary of tensors by name, got other keys")
-    return {name.removeprefix("module."): tensor for name, tensor in content.items()}
+    return content
 
 
 def require_modest_archive(file: Path | io.BytesIO, path: Path) -> None:
@@ -104,16 +117,17 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: Path, ass
     With `assign` their memory becomes the model's, which then need have none: one that was made on `meta`.
     """
     wanted = model.state_dict()
-    problems = [f"missing {name}" for name in wanted if name not in tensors]
-    problems += [f"unexpected {name}" for name in tensors if name not in wanted]
-    problems += [
+    missing = [f"missing {name}" for name in wanted if name not in tensors]
+    unexpected = [f"unexpected {name}" for name in tensors if name not in wanted]
+    otherwise = [
         f"{name} of shape {tuple(tensors[name].shape)} instead of {tuple(wanted[name].shape)}"
         for name in wanted
         if name in tensors and tensors[name].shape != wanted[name].shape
     ]
-    if problems:
-        more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
-        raise CheckpointError(f"{source}: weights do not fit the model: {', '.join(problems[:5])}{more}")
+    if told := [*missing[:3], *unexpected[:3], *otherwise[:3]]:
+        left = len(missing) + len(unexpected) + len(otherwise) - len(told)
+        more = f" and {left} more" if left else ""
+        raise CheckpointError(f"{source}: weights do not fit the model: {', '.join(told)}{more}")
     own = {name: tensor.to(wanted[name].dtype, copy=True) for name, tensor in tensors.items()} if assign else tensors
     model.load_state_dict(own, assign=assign)
 

@@ -2,7 +2,7 @@
 
 A torch.export archive is mostly data, but its loader would unpickle, load compiled libraries, import operators and
 evaluate expressions that the archive names. What is needed for a network passes the checks here; all else is refused.
-May import only errors and checkpoints.
+May import only errors, checkpoints, and how batches of one size are run.
 """
 
 import io
@@ -14,11 +14,13 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch.export import ExportedProgram
 
 from doublebubble.errors import CheckpointError, DoubleBubbleError, ModelError
 from doublebubble.json_text import parse_json
-from doublebubble.models.calling import ModelCode, reason
+from doublebubble.models.calling import ModelCode, bare_logits, reason
 from doublebubble.models.checkpoints import require_modest_archive
+from doublebubble.models.fixed_batch import in_batches
 
 _OPERATOR = re.compile(
     r"torch\.ops\.aten\.\w+(\.\w+)?|_operator\.(getitem|add|sub|mul|floordiv|mod|neg|eq|ne|lt|le|gt|ge)"
@@ -37,11 +39,15 @@ _TRAINING_FLAGS = ((torch.ops.aten.batch_norm.default, 5), (torch.ops.aten.dropo
 
 
 class _Exported(nn.Module):
-    """An exported program as an ordinary module: its mode was fixed at export, so `eval()` changes nothing."""
+    """An exported program as an ordinary module: its mode was fixed at export, so `eval()` changes nothing.
 
-    def __init__(self, program: nn.Module) -> None:
+    `fixed_batch` is the batch size that it was exported for, None if it takes any.
+    """
+
+    def __init__(self, program: nn.Module, fixed_batch: int | None) -> None:
         super().__init__()
         self.program = program
+        self.fixed_batch = fixed_batch
 
     def train(self, mode: bool = True) -> "_Exported":
         for module in self.modules():
@@ -49,7 +55,11 @@ class _Exported(nn.Module):
         return self
 
     def forward(self, x: Tensor) -> Tensor:
-        logits: Tensor = self.program(x)
+        """The logits of a batch, in batches of the program's size if it has one."""
+        return self._run(x) if self.fixed_batch is None else in_batches(self._run, x, self.fixed_batch)
+
+    def _run(self, x: Tensor) -> Tensor:
+        logits: Tensor = bare_logits(self.program(x))
         return logits
 
 
@@ -87,7 +97,14 @@ def load_export(path: Path) -> nn.Module:
     for node in program.graph.nodes:
         if any(node.target is operator and len(node.args) > at and node.args[at] for operator, at in _TRAINING_FLAGS):
             raise ModelError(f"{path}: was exported in training mode ({node.name}); call model.eval() before export")
-    return _Exported(program.module())
+    return _Exported(program.module(), _batch_of(program))
+
+
+def _batch_of(program: ExportedProgram) -> int | None:
+    """The first side of the one input, if it is a number and no symbol."""
+    given = set(program.graph_signature.user_inputs)
+    shapes = [node.meta["val"].shape for node in program.graph.nodes if node.name in given and "val" in node.meta]
+    return shapes[0][0] if len(shapes) == 1 and shapes[0] and isinstance(shapes[0][0], int) else None
 
 
 def _first_danger(path: Path) -> str | None:

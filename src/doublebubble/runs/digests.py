@@ -12,12 +12,14 @@ from torch import Tensor, nn
 from torch.fx import GraphModule
 from torch.jit import ScriptModule
 
+from doublebubble.models.black_box import black_box_digest
+
 _NO_NUMBERS = {"__main__.py", "audit", "cli", "sampled_slice.py", "report", "reproduce", "training"}
 """What is left out of the package's own digest: it reads certificates or makes models, and changes no record."""
 
 
 def model_digest(model: nn.Module) -> str:
-    """SHA-256 over the structure, every parameter and buffer, and the source of modules that users wrote."""
+    """SHA-256 over the structure, every parameter and buffer, the source of users' modules, and black boxes."""
     total = hashlib.sha256(repr(model).encode())
     tensors = [*model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)]
     for name, tensor in sorted(tensors, key=lambda pair: pair[0]):
@@ -31,6 +33,7 @@ def model_digest(model: nn.Module) -> str:
         # Scripted and exported modules carry their program with them.
         code = module.code if isinstance(module, ScriptModule | GraphModule) else ""
         total.update(str(code).encode())
+    total.update(black_box_digest(model))
     return total.hexdigest()
 
 

@@ -13,10 +13,13 @@ from torch import nn
 
 from doublebubble.config import Settings
 from doublebubble.errors import ModelError
+from doublebubble.models.black_box import BlackBox
 from doublebubble.models.calling import ModelCode, logits_of
 from doublebubble.streams import NormalDraws, Stream
 
 _ROWS = 4
+_MOST_LOGITS = 4096
+"""How many logits of a black box are kept: labels say little each, so more rows are asked for."""
 
 
 class Probe(Settings):
@@ -45,16 +48,17 @@ def probe(model: nn.Module, shape: tuple[int, ...], batch_size: int) -> Probe:
     parameters = [parameter for parameter in model.parameters() if parameter.is_floating_point()]
     dtype = parameters[0].dtype if parameters else torch.float32
     doing = f"the model failed on a batch of shape {(batch_size, *shape)}"
+    rows = _rows(model)
     with ModelCode(doing), torch.inference_mode():  # also where such a batch is too large to be made
         batch = torch.zeros((batch_size, *shape))
-        NormalDraws(Stream(0, 0, "audit", "probe"), batch[0]).fill(batch[:_ROWS])
-        batch[:_ROWS].mul_(0.5).add_(0.5)  # about what the noisy inputs of the unit box look like
+        NormalDraws(Stream(0, 0, "audit", "probe"), batch[0]).fill(batch[:rows])
+        batch[:rows].mul_(0.5).add_(0.5)  # about what the noisy inputs of the unit box look like
         given = batch.to(parameters[0].device if parameters else "cpu", dtype)
         logits = logits_of(model, given, doing, "the model")
     if logits.dim() != 2 or len(logits) != batch_size:
         got = tuple(logits.shape)
         raise ModelError(f"expected one row of logits for each of {batch_size} inputs, got {got}")
-    logits = logits[:_ROWS].cpu().double()
+    logits = logits[:rows].cpu().double()
     if not bool(logits.isfinite().all()):
         raise ModelError("expected finite logits, got NaN or infinity for fixed inputs near the unit box")
     narrowest = max([torch.finfo(parameter.dtype).eps for parameter in parameters], default=2.0**-23)
@@ -62,3 +66,9 @@ def probe(model: nn.Module, shape: tuple[int, ...], batch_size: int) -> Probe:
         logits=tuple(logits.reshape(-1).tolist()),
         tolerance=math.sqrt(narrowest) * float(logits.abs().max()),
     )
+
+
+def _rows(model: nn.Module) -> int:
+    """How many fixed inputs a model is asked about."""
+    classes = [module.num_classes for module in model.modules() if isinstance(module, BlackBox)]
+    return max(_ROWS, _MOST_LOGITS // max(classes)) if classes else _ROWS

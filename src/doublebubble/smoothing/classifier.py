@@ -11,6 +11,7 @@ from doublebubble.bounds import AlphaBudget
 from doublebubble.bounds.prediction import lead_for
 from doublebubble.config import checked_domain
 from doublebubble.errors import SettingError
+from doublebubble.models.fixed_batch import chosen_batch
 from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
@@ -30,8 +31,9 @@ class SmoothedClassifier:
     `model` takes a batch in the domain's units, normalisation inside, and returns one row of logits for each input.
     `domain` is (low, high) for inputs and adversary, None for all of R^d; noise is never clipped to it. It is widened
     by what float32 needs to hold its ends. `batch_size` is the micro-batch shape at which the model always runs, padded
-    if need be; another one is another specification. `noise` is how the noise is made (docs/noise.md); under `lattice`
-    inputs lie on a grid of `grid` steps for each unit, 255 if it is not said.
+    if need be: 256, or that of a file that takes no other; another one is another specification. `noise` is how the
+    noise is made (docs/noise.md); under `lattice` inputs lie on a grid of `grid` steps for each unit, 255 if it is not
+    said.
     """
 
     def __init__(
@@ -40,25 +42,25 @@ class SmoothedClassifier:
         sigma: float,
         num_classes: int,
         domain: tuple[float, float] | None = (0.0, 1.0),
-        batch_size: int = 256,
+        batch_size: int | None = None,
         input_shape: tuple[int, ...] | None = None,
         program: Program | None = None,
         noise: NoiseName = "gaussian",
         grid: int | None = None,
     ) -> None:
         if not isinstance(model, nn.Module):
-            raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
+            hint = "; db.black_box makes a model of a function" if callable(model) else ""
+            raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}{hint}")
         if not (math.isfinite(sigma) and sigma > 0):
             raise SettingError(f"sigma: expected a finite number > 0, got {sigma!r}")
         if num_classes < 2:
             raise SettingError(f"num_classes: expected at least 2, got {num_classes!r}")
-        if batch_size < 2:
-            raise SettingError(f"batch_size: expected at least 2, got {batch_size!r}")
+        size = chosen_batch(model, batch_size)
         ends = checked_domain(domain)
         self.sigma = float(sigma)
         self.num_classes = int(num_classes)
         self.domain = None if ends is None else held_domain(ends)
-        self.batch_size = int(batch_size)
+        self.batch_size = size
         self.program = Program() if program is None else program
         self.input_shape = input_shape
         self._forward = Forward(model, self.num_classes, self.batch_size, self.program)

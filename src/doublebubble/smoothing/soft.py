@@ -213,7 +213,8 @@ def _gradient(value: Tensor, centre: Tensor, keep: bool, index: int) -> Tensor:
     if gradient is None:
         raise ModelError(
             f"input {index}: expected logits that autograd can differentiate with respect to the input, got logits "
-            "without a gradient: gradient `full` and method `double` of protocol `paper` cannot use this model"
+            "without a gradient: use gradient `approximate`; gradient `full` and method `double` of protocol `paper` "
+            "cannot use this model"
         )
     return gradient
 

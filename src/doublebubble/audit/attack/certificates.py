@@ -20,6 +20,7 @@ from doublebubble.errors import InputError, SettingError
 from doublebubble.runs.attacks import Attacked, AttackSettings, ceil_distance, point_text
 from doublebubble.search.gradients import Cost
 from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.smoothing.gradient_choice import suited
 from doublebubble.smoothing.inputs import as_tensor
 from doublebubble.streams import Stream
 from doublebubble.tally import Request
@@ -60,7 +61,8 @@ def attack(
     for name, (wanted, got) in told.items():
         if wanted != got:
             raise SettingError(f"{name}: expected {wanted!r}, that of the certificate, got {got!r}")
-    return _Attack(certificate, smoothed, smoothed.checked(given.x, given.index), settings or AttackSettings()).run()
+    chosen = suited(settings or AttackSettings(), smoothed.model)
+    return _Attack(certificate, smoothed, smoothed.checked(given.x, given.index), chosen).run()
 
 
 class _Attack:
