@@ -46,8 +46,8 @@ def shares_figure(records: Sequence[Record]) -> Markup:
     sure = sum(found.right[-1:]) + sum(found.other[-1:])
     half = sum(found.right[: BINS // 2]) + sum(found.other[: BINS // 2])
     words = (
-        f"Share of the noisy copies that vote for the leading class (p_A, an estimate), over {found.n} inputs: at least "
-        f"95 % on {sure}, less than half on {half}. Dark: the label is predicted; light: it is not."
+        f"Share of the noisy copies that vote for the leading class (p_A, an estimate), over {found.n} inputs: at "
+        f"least 95 % on {sure}, less than half on {half}. Dark: the label is predicted; light: it is not."
     )
     return element("figure", _drawing(found, words), element("figcaption", words, class_="quiet"), class_="shares")
 
