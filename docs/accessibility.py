@@ -37,7 +37,8 @@ def faults(browser: Browser, script: Path, page: Path) -> Iterator[str]:
         for fault in view.evaluate(_ASK):
             if fault["impact"] in _SERIOUS:
                 where = "; ".join(node["html"][:160] for node in fault["nodes"][:3])
-                yield f"{page.name}, {scheme}, {width} px: {fault['id']} ({fault['impact']}, {len(fault['nodes'])}): {where}"
+                which = f"{fault['id']} ({fault['impact']}, {len(fault['nodes'])})"
+                yield f"{page.name}, {scheme}, {width} px: {which}: {where}"
         view.close()
 
 

@@ -1,4 +1,4 @@
-"""Is the built site whole, and does it stand alone? Every link and anchor leads somewhere, nothing loads from a network.
+"""Is the built site whole, and does it stand alone? Every link leads somewhere, nothing loads from a network.
 
 python docs/check_site.py site      # exits 1 and names what is wrong
 """

@@ -20,6 +20,7 @@ import torch
 from PIL import Image
 
 from doublebubble.audit.reverify import reverify_run
+from doublebubble.cli.config_files import read_options
 from doublebubble.data.cifar import read_python_batch
 from doublebubble.data.folders import read_classes, read_images, read_tiny_imagenet
 from doublebubble.data.idx import read_idx
@@ -290,6 +291,9 @@ READERS: dict[str, Reader] = {
     "csv": Reader(
         lambda content, folder: _file("x.csv", lambda path: import_csv(path, folder / "run"))(content, folder),
         lambda: [export_text(_stored_sample(), "csv").encode()],
+    ),
+    "options": Reader(
+        _file("run.toml", read_options), lambda: [b'sigma = 0.5\nradii = [0.25, 1]\nquiet = true\nout = "run"\n']
     ),
     "settings": Reader(
         _file("settings.json", read_settings), lambda: [preset("digits", "gaussian", 0.5).model_dump_json().encode()]

@@ -15,6 +15,7 @@ from doublebubble.files import write_whole
 
 CONFIG_HELP = "Take options from this TOML file; those on the command line go before."
 SAVE_HELP = "Write all options in use to this TOML file, for --config."
+_LARGEST = (1 << 63) - 1
 _NOT_SAVED = ("config", "save-config", "dry-run", "help")
 
 
@@ -24,11 +25,11 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
         return path
     parameters = {_option(parameter.name): parameter.name for parameter in context.command.params}
     values: dict[str, str] = {}
-    for key, value in _content(path).items():
+    for key, value in read_options(path).items():
         name = parameters.get(key.replace("_", "-"))
         if name is None or _option(name) in _NOT_SAVED:
-            raise SettingError(f"{path}: {key}: expected an option of {context.info_name}, there is none of this name")
-        values[name] = _text(path, key, value)
+            raise SettingError(f"{path}: {key}: expected an option of {context.info_name} that a file can give")
+        values[name] = value
     context.default_map = {**(context.default_map or {}), **values}
     return path
 
@@ -39,7 +40,7 @@ def save_config(context: typer.Context, path: Path) -> None:
     lines = [f"{key} = {_toml(value)}\n" for key, value in chosen.items() if key not in _NOT_SAVED]
     try:
         write_whole(path, "".join(lines).encode())
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         raise SettingError(f"save-config: {path} could not be written ({error})") from error
 
 
@@ -48,21 +49,25 @@ def _option(name: str | None) -> str:
     return (name or "").removeprefix("as_").removesuffix("_file").replace("_", "-")
 
 
-def _content(path: Path) -> Mapping[str, object]:
+def read_options(path: Path) -> Mapping[str, str]:
+    """What the file says of each option, as one would type it; whatever else the file is, an error of one sentence."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:  # of TOML, of UTF-8, or a number with too many digits
         raise SettingError(f"config: {path} cannot be read as TOML ({error})") from error
     except RecursionError:
         raise SettingError(f"config: {path} cannot be read as TOML (nested too deeply)") from None
+    return {key: _text(path, key, value) for key, value in content.items()}
 
 
 def _text(path: Path, key: str, value: object) -> str:
     """The value as one would type it, so that it is checked as what is typed: 1.5 is no number of draws."""
-    if isinstance(value, list):
+    if isinstance(value, list) and not any(isinstance(item, list) for item in value):
         return ",".join(_text(path, key, item) for item in value)
     if not isinstance(value, str | int | float):
         raise SettingError(f"{path}: {key}: expected a string, a number, true, false or a list of these")
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise SettingError(f"{path}: {key}: expected a number that an option can hold, this one is too large")
     return str(value)
 
 

@@ -1,4 +1,4 @@
-"""At which radii do tables state certified accuracy? Those asked for, else those that the runs decide, else round ones."""
+"""At which radii do tables state certified accuracy? Those asked for, those that the runs decide, or round ones."""
 
 from collections.abc import Iterable, Sequence
 

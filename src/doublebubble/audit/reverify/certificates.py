@@ -58,7 +58,7 @@ def reverify(
     >>> import torch, doublebubble as db
     >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
     >>> run = db.certify(model, torch.rand(1, 1, 2, 2), sigma=0.5, n=100, n0=10, methods="cohen", quiet=True)
-    >>> db.reverify(run.certificates[0]).confirmation.name
+    >>> db.reverify(run.certificates[0]).outcome.name
     'CONFIRMED'
     """
     domain = checked_domain(domain)

@@ -34,8 +34,8 @@ def write_page(
     """Write the page of some runs; a file that is there already is replaced, whole or not at all.
 
     `galleries` says by data digest what the inputs look like; without it the page has numbers for classes and no
-    thumbnails. Pictures are those stored in the runs. `radii` are those that accuracy is stated at, else as `table_radii`
-    chooses them.
+    thumbnails. Pictures are those stored in the runs. `radii` are those that accuracy is stated at; without
+    them `table_radii` chooses.
     """
     content = page_text(runs, galleries or {}, radii).encode("utf-8", "replace")
     try:

@@ -11,7 +11,7 @@ from doublebubble.report.page.markup import Markup, element, joined
 from doublebubble.runs.record import Record
 
 BINS = 20
-_BAR, _GAP, _HEIGHT, _BASE = 14, 2, 64, 14
+_BAR, _GAP, _HEIGHT, _BASE = 14, 2, 64, 17
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def shares_figure(records: Sequence[Record]) -> Markup:
     sure = sum(found.right[-1:]) + sum(found.other[-1:])
     half = sum(found.right[: BINS // 2]) + sum(found.other[: BINS // 2])
     words = (
-        f"Share of the noisy copies that vote for the leading class (p_A, an estimate), over {found.n} inputs: at least "
-        f"95 % on {sure}, less than half on {half}. Dark: the label is predicted; light: it is not."
+        f"Share of the noisy copies that vote for the leading class (p_A, an estimate), over {found.n} inputs: at "
+        f"least 95 % on {sure}, less than half on {half}. Filled: the label is predicted; outlined: it is not."
     )
     return element("figure", _drawing(found, words), element("figcaption", words, class_="quiet"), class_="shares")
 
@@ -62,7 +62,7 @@ def _drawing(found: Shares, words: str) -> Markup:
         bars.append(_rectangle(x, _HEIGHT - all_, all_ - low, "other"))
     line = element("line", x1="0", x2=str(width), y1=str(_HEIGHT), y2=str(_HEIGHT))
     marks = [("0", 0, "start"), ("p_A 0.5", width / 2, "middle"), ("1", width, "end")]
-    ticks = [element("text", text, x=f"{x:g}", y=str(_HEIGHT + _BASE - 2), text_anchor=at) for text, x, at in marks]
+    ticks = [element("text", text, x=f"{x:g}", y=str(_HEIGHT + 12), text_anchor=at) for text, x, at in marks]
     box = f"0 0 {width} {_HEIGHT + _BASE}"
     # Attributes of SVG are told apart by case, which `element` keeps.
     return element("svg", joined(*bars, line, *ticks), viewBox=box, role="img", aria_label=words)
