@@ -95,8 +95,9 @@ def test_without_the_packages_the_extra_is_named(tmp_path: Path, monkeypatch: py
 @pytest.mark.filterwarnings("ignore:the model names .* no better than guessing")
 def test_its_votes_are_those_of_the_same_network_in_torch(tmp_path: Path) -> None:
     save_linear(tmp_path / "m.onnx", batch=32)
-    twin = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 10, bias=False)).eval()
-    twin[1].weight.data.copy_(torch.from_numpy(WEIGHT.T))
+    layer = torch.nn.Linear(64, 10, bias=False)
+    layer.weight.data.copy_(torch.from_numpy(WEIGHT.T))
+    twin = torch.nn.Sequential(torch.nn.Flatten(), layer).eval()
     data = load_dataset("digits", "test")
     settings: dict[str, Any] = {
         "indices": "0:3",
