@@ -41,7 +41,7 @@ class NormaliseFirst(nn.Module):
 def save_checkpoint(path: Path, arch: str | None, model: nn.Module, old: bool = False, **more: object) -> None:
     """What training scripts of the field save, optimiser included; `old` in the format from before torch 1.6."""
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    sum(parameter.sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
+    torch.autograd.backward([parameter.sum() for parameter in model.parameters()])
     optimiser.step()
     content = {"epoch": 90, "state_dict": model.state_dict(), "optimizer": optimiser.state_dict(), **more}
     whole = content if arch is None else {"arch": arch, **content}

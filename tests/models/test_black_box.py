@@ -15,6 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 import doublebubble as db
 from doublebubble.models.black_box import BlackBox, black_box_digest, is_black_box
 from doublebubble.runs.digests import model_digest
+from doublebubble.runs.spec import RunSpec
 
 X = np.full((2, 4), 0.75)
 ROWS = torch.arange(12.0).reshape(3, 4)
@@ -83,7 +84,8 @@ def test_a_half_space_is_certified_by_its_votes_alone(f: Callable[[Any], Any]) -
     """The mean is above 0.5 on a half-space whose face lies 2 (0.75 - 0.5) = 0.5 from x: no radius may exceed it."""
     with pytest.warns(db.DoubleBubbleWarning, match="black box: gradient approximate is used"):
         run = db.certify(db.black_box(f, 2), X, sigma=0.5, n=4000, domain=None, quiet=True)
-    assert run.spec.config.gradient == "approximate"  # type: ignore[union-attr]
+    assert isinstance(run.spec, RunSpec)
+    assert run.spec.config.gradient == "approximate"
     for certificate in run.certificates:
         assert certificate.prediction == 1
         assert 0.4 < certificate.radius < 0.5
@@ -94,10 +96,11 @@ def test_a_half_space_is_certified_by_its_votes_alone(f: Callable[[Any], Any]) -
 def test_full_gradients_of_a_black_box_are_refused_by_name() -> None:
     with pytest.raises(db.SettingError, match=r"gradient: full differentiates the model.*ask for approximate"):
         db.certify(db.black_box(bright, 2), X, sigma=0.5, gradient="full")
+    function: Any = bright
     with pytest.raises(db.SettingError, match=r"db\.black_box makes a model of a function"):
-        db.certify(bright, X, sigma=0.5)  # type: ignore[arg-type]
+        db.certify(function, X, sigma=0.5)
     with pytest.raises(db.SettingError, match=r"db\.black_box makes a model of a function"):
-        db.SmoothedClassifier(bright, 0.5, 2)  # type: ignore[arg-type]
+        db.SmoothedClassifier(function, 0.5, 2)
 
 
 def test_names_of_classes_are_kept_and_shown(tmp_path: Path) -> None:
@@ -105,7 +108,8 @@ def test_names_of_classes_are_kept_and_shown(tmp_path: Path) -> None:
     data = (X, np.ones(2, np.int64))
     with pytest.warns(db.DoubleBubbleWarning, match="no better than guessing"):  # two images are few
         run = db.certify(model, data, sigma=0.5, n=100, n0=10, gradient="approximate", quiet=True, out=tmp_path / "run")
-    assert run.spec.classes == ("dark one", "bright one")  # type: ignore[union-attr]
+    assert isinstance(run.spec, RunSpec)
+    assert run.spec.classes == ("dark one", "bright one")
     assert "bright one" in run.report(tmp_path / "page.html").read_text()
 
 

@@ -11,9 +11,10 @@ from doublebubble.models.class_names import checked_names, class_names
     ("given", "found"), [(["a", "b"], ("a", "b")), ((), ()), ("ab", ()), ([1, 2], ()), (3, ()), (None, ())]
 )
 def test_only_lists_of_names_are_names(given: object, found: tuple[str, ...]) -> None:
-    model = nn.Identity()
-    model.classes = given  # type: ignore[assignment]
-    assert class_names(model) == found
+    class Named(nn.Module):
+        classes = given
+
+    assert class_names(Named()) == found
     assert class_names(nn.Identity()) == ()
 
 

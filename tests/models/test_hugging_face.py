@@ -11,6 +11,7 @@ import doublebubble as db
 from doublebubble.data import load_dataset
 from doublebubble.errors import CheckpointError, SettingError
 from doublebubble.models import about_model, class_names, load_classifier, model_classes
+from doublebubble.runs.spec import RunSpec
 from tests.models.hugging_face_samples import MEAN, NAMES, STD, save_vit, tiny_resnet, tiny_vit
 
 X = torch.rand(5, 3, 8, 8, generator=torch.Generator().manual_seed(1))
@@ -52,7 +53,8 @@ def test_a_model_as_it_is_certifies_with_its_gradients_and_names(tmp_path: Path)
     model = tiny_vit(channels=1)
     with pytest.warns(db.DoubleBubbleWarning, match="no better than guessing"):
         run = db.certify(model, given, 0.5, n=200, n0=50, batch_size=32, methods="first_order", quiet=True)
-    assert run.spec.config.gradient == "full"  # type: ignore[union-attr]
+    assert isinstance(run.spec, RunSpec)
+    assert run.spec.config.gradient == "full"
     assert len(run.certificates) == 3
 
 

@@ -17,6 +17,7 @@ from doublebubble.errors import CheckpointError, SettingError
 from doublebubble.models import fixed_batch, load_classifier
 from doublebubble.models.onnx_files import OnnxModel, load_onnx
 from doublebubble.runs.digests import model_digest
+from doublebubble.runs.spec import RunSpec
 from tests.models.onnx_samples import WEIGHT, linear, save_linear
 
 X = torch.rand(6, 1, 8, 8, generator=torch.Generator().manual_seed(1))
@@ -94,8 +95,9 @@ def test_without_the_packages_the_extra_is_named(tmp_path: Path, monkeypatch: py
 @pytest.mark.filterwarnings("ignore:the model names .* no better than guessing")
 def test_its_votes_are_those_of_the_same_network_in_torch(tmp_path: Path) -> None:
     save_linear(tmp_path / "m.onnx", batch=32)
-    twin = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 10, bias=False)).eval()
-    twin[1].weight.data.copy_(torch.from_numpy(WEIGHT.T))
+    layer = torch.nn.Linear(64, 10, bias=False)
+    layer.weight.data.copy_(torch.from_numpy(WEIGHT.T))
+    twin = torch.nn.Sequential(torch.nn.Flatten(), layer).eval()
     data = load_dataset("digits", "test")
     settings: dict[str, Any] = {
         "indices": "0:3",
@@ -107,7 +109,8 @@ def test_its_votes_are_those_of_the_same_network_in_torch(tmp_path: Path) -> Non
     }
     one = db.certify(load_onnx(tmp_path / "m.onnx", 10), data, 0.25, **settings)
     other = db.certify(twin, data, 0.25, batch_size=32, **settings)
-    assert one.spec.batch_size == 32  # type: ignore[union-attr]
+    assert isinstance(one.spec, RunSpec)
+    assert one.spec.batch_size == 32
     for a, b in zip(one.certificates, other.certificates, strict=True):
         assert [ball.counts.tolist() for ball in a.balls] == [ball.counts.tolist() for ball in b.balls]
     assert isinstance(load_onnx(tmp_path / "m.onnx", 10), OnnxModel)

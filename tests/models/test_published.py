@@ -25,8 +25,8 @@ def plain(arch: str, shape: tuple[int, int, int], classes: int = 10) -> nn.Modul
     """The bare network under torchvision's names, which the smoothing repositories share."""
     network = build(arch, shape, classes, (0.0,) * shape[0], (1.0,) * shape[0], seed=5).network
     for module in network.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            nn.init.uniform_(module.running_mean, -0.1, 0.1, generator=torch.Generator().manual_seed(1))  # type: ignore[arg-type]
+        if isinstance(module, nn.BatchNorm2d) and module.running_mean is not None:
+            nn.init.uniform_(module.running_mean, -0.1, 0.1, generator=torch.Generator().manual_seed(1))
     return network
 
 

@@ -17,14 +17,14 @@ BOX = db.black_box(lambda x: (x.reshape(len(x), -1).mean(axis=1) > 0.5).astype(n
 @pytest.mark.parametrize("kind", [db.CertifyConfig, AttackSettings])
 def test_a_black_box_gets_approximate_gradients_and_it_is_said(kind: type[db.CertifyConfig | AttackSettings]) -> None:
     with pytest.warns(db.DoubleBubbleWarning, match="the model is a black box: gradient approximate is used"):
-        assert suited(kind(seed=3), BOX) == kind(seed=3, gradient="approximate")  # type: ignore[type-var]
+        assert suited(kind(seed=3), BOX) == kind(seed=3, gradient="approximate")
     with pytest.raises(db.SettingError, match=r"gradient: full differentiates.*ask for approximate, or leave it out"):
-        suited(kind(gradient="full"), BOX)  # type: ignore[type-var]
+        suited(kind(gradient="full"), BOX)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         asked = kind(gradient="approximate")
-        assert suited(asked, BOX) is asked  # type: ignore[type-var]
-        assert suited(kind(), small_net()).gradient == "full"  # type: ignore[type-var]
+        assert suited(asked, BOX) is asked
+        assert suited(kind(), small_net()).gradient == "full"
 
 
 def test_the_published_search_that_always_differentiates_is_refused() -> None:

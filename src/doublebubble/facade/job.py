@@ -13,7 +13,7 @@ from doublebubble.data import DATASETS, Dataset
 from doublebubble.engines.base import FAILURES_AT_START, Recipe, in_groups
 from doublebubble.errors import InputError, ModelError, RunError, SettingError
 from doublebubble.facade.sources import UNIT, Data, Source, source_of
-from doublebubble.models.black_box import is_black_box
+from doublebubble.models.black_box import is_black_box, no_module
 from doublebubble.models.calling import ModelCode
 from doublebubble.models.class_names import class_names
 from doublebubble.models.first_look import check_logits, first_look, output_size
@@ -115,8 +115,7 @@ def make_job(
     right at once, also when shards are merged later.
     """
     if not isinstance(model, nn.Module):
-        hint = "; db.black_box makes a model of a function" if callable(model) else ""
-        raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}{hint}")
+        raise no_module(model)
     if any(module.training for module in model.modules()):
         raise ModelError("expected a model in evaluation mode, this one is in training mode: call model.eval()")
     size, names = chosen_batch(model, batch_size), class_names(model)

@@ -94,6 +94,12 @@ def black_box(f: Scores, num_classes: int, classes: Sequence[str] | None = None)
     return BlackBox(f, int(num_classes), classes)
 
 
+def no_module(model: object) -> SettingError:
+    """What to say of a model that is none of torch's; of a function, how it becomes one."""
+    hint = "; db.black_box makes a model of a function" if callable(model) else ""
+    return SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}{hint}")
+
+
 def is_black_box(model: nn.Module) -> bool:
     """Whether some part of a model cannot be differentiated, whatever its other parts are."""
     return any(isinstance(module, BlackBox) for module in model.modules())

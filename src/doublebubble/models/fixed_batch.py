@@ -19,7 +19,7 @@ def in_batches(run: Callable[[Tensor], Tensor], x: Tensor, size: int) -> Tensor:
     if len(x) == size:
         return run(x)
     padding = x.new_zeros((-len(x) % size, *x.shape[1:]))
-    found = [run(batch) for batch in torch.cat([x, padding]).split(size)]
+    found = [run(batch) for batch in torch.split(torch.cat([x, padding]), size)]
     return torch.cat(found)[: len(x)]
 
 

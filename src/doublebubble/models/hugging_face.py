@@ -190,11 +190,14 @@ def _normalisation(processor: dict[str, Any], where: Path) -> tuple[tuple[float,
         raise CheckpointError(f"{where}: expected pixels that are divided by 255, it scales them in another way")
     if not processor.get("do_normalize", True):
         return (0.0,), (1.0,)
-    found = []
-    for key in ("image_mean", "image_std"):
-        values = processor.get(key)
-        numbers = values if isinstance(values, list) else [values]
-        if not all(isinstance(v, int | float) and math.isfinite(v) and (key == "image_mean" or v > 0) for v in numbers):
-            raise CheckpointError(f"{where}: expected {key} to be a number for each channel, got {values!r:.80}")
-        found.append(tuple(float(number) for number in numbers))
-    return found[0], found[1]
+    return _numbers(processor, "image_mean", where), _numbers(processor, "image_std", where)
+
+
+def _numbers(processor: dict[str, Any], key: str, where: Path) -> tuple[float, ...]:
+    """A number for each channel, or one for all; deviations are above 0."""
+    values = processor.get(key)
+    given: list[object] = values if isinstance(values, list) else [values]
+    found = [float(v) for v in given if isinstance(v, int | float) and math.isfinite(v)]
+    if not found or len(found) < len(given) or (key == "image_std" and min(found) <= 0):
+        raise CheckpointError(f"{where}: expected {key} to be a number for each channel, got {values!r:.80}")
+    return tuple(found)

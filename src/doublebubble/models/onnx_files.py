@@ -48,7 +48,7 @@ class OnnxModel(BlackBox):
         return {name: value for name, value in self.__dict__.items() if name not in ("_session", "_f")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        self.__dict__.update(state)
         self._f = self._run
         self._open()
 

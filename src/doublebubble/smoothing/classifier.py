@@ -11,6 +11,7 @@ from doublebubble.bounds import AlphaBudget
 from doublebubble.bounds.prediction import lead_for
 from doublebubble.config import checked_domain
 from doublebubble.errors import SettingError
+from doublebubble.models.black_box import no_module
 from doublebubble.models.fixed_batch import chosen_batch
 from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
@@ -49,8 +50,7 @@ class SmoothedClassifier:
         grid: int | None = None,
     ) -> None:
         if not isinstance(model, nn.Module):
-            hint = "; db.black_box makes a model of a function" if callable(model) else ""
-            raise SettingError(f"model: expected a torch.nn.Module, got {type(model).__name__}{hint}")
+            raise no_module(model)
         if not (math.isfinite(sigma) and sigma > 0):
             raise SettingError(f"sigma: expected a finite number > 0, got {sigma!r}")
         if num_classes < 2:
