@@ -7,7 +7,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -45,7 +45,7 @@ def read_own_csv(source: Path, text: str) -> list[Record]:
 
 
 def _record(where: str, row: Mapping[str, str]) -> Record:
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "index": row["index"],
         "label": row["label"] or None,
         "prediction": row["prediction"],
