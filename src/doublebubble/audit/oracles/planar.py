@@ -141,6 +141,12 @@ class Slabs(Oracle):
         slope = self._line.gradient([float(self._w @ self.point(x, sigma))], sigma)
         return slope * self._w
 
+    def profile(self, x: npt.ArrayLike, sigma: float, z: Floats) -> Floats:
+        """The probabilities of the classes given u.Z = z, u the unit normal, (points, classes): all 0 or 1."""
+        level = float(self._w @ self.point(x, sigma))
+        inside = self._line.scores(torch.from_numpy(level + sigma * np.atleast_1d(z))[:, None]).numpy()[:, 1] > 0
+        return np.stack([~inside, inside], axis=-1).astype(np.float64)
+
     def robust_distance(
         self, x: npt.ArrayLike, sigma: float, low: npt.ArrayLike | None = None, high: npt.ArrayLike | None = None
     ) -> float:
