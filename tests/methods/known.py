@@ -23,15 +23,19 @@ from doublebubble.tally import Request, Tally
 from doublebubble.types import Counts, Floats
 from tests.geometry.profile.truth import blurred_profile
 
-_GUESSING = 4_000_000  # normal numbers drawn for a plan
+_GUESSING = 2_000_000  # normal numbers drawn for a plan
 _LEAST_SHARE = 0.02  # of the votes: rarer rivals get no line
 
 
 def votes_of(case: Case, noise: Floats) -> Counts:
-    """The class of each draw, by the oracle itself in float64."""
+    """The class of each draw, by the oracle itself in float64; a planar table is simply looked up."""
+    rows = case.x.double().numpy().reshape(1, -1) + case.sigma * noise
+    oracle = case.oracle
+    if isinstance(oracle, PlanarTable):
+        places = [np.searchsorted(edges, rows[:, axis]) for axis, edges in enumerate(oracle._edges)]
+        return np.asarray(oracle._table[places[0], places[1]], np.int64)
     with torch.no_grad():
-        rows = case.x.double().reshape(1, -1) + case.sigma * torch.from_numpy(noise.astype(np.float64))
-        votes: Counts = case.oracle(rows).argmax(1).numpy()
+        votes: Counts = oracle(torch.from_numpy(rows)).argmax(1).numpy()
     return votes
 
 

@@ -38,7 +38,7 @@ def test_votes_are_stacked_shares_of_each_bin() -> None:
     assert rival.get_data().values == pytest.approx([1, 1, 1])
     assert others.get_data().baseline == pytest.approx([0.8, 0.6, 0.1])
     assert mine.get_data().edges[1:-1] == pytest.approx([-0.5, 0.5])
-    assert "69 certify draws" in drawn(PROFILE).axes[0].get_title()
+    assert "70 certify draws" in drawn(PROFILE).axes[0].get_title()
     assert {text.get_text() for text in drawn(PROFILE).axes[0].texts} == {"mine", "others", "rival"}
 
 
