@@ -1,11 +1,12 @@
 """The worst classifiers of docs/images/worst.png: for one input, those that Cohen, first order and a profile leave.
 
-All three have the same probability of A, the first two of them the same slope or more; each changes its class exactly
-where the radius beside it ends. Displacements and noise are in units of sigma.
+All three have the same probability of A, the last two the same slope; each changes its class where the radius beside it
+ends (the last one a little beyond, as its bins are narrower). Displacements and noise are in units of sigma.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -15,11 +16,12 @@ from scipy.special import ndtri as Phi_inv
 from benchmarks.profile_ceiling import Reached, exact_radius
 from doublebubble.geometry import Rival, cohen_radius, first_order_radius
 from doublebubble.geometry.profile import checked_guess, default_edges
+from doublebubble.geometry.profile.slices import roots
 from doublebubble.types import Floats
 
 P, SLOPE, OFF = 0.8, 0.8, 0.03
 """The probability of A; the slope along u0, as a part of a half-space's; the slope off u0."""
-BINS = 32
+BINS = 40
 
 Region = Callable[[Floats, Floats], Floats]
 """Where A is: positive, at places (z, y) of the noise."""
@@ -74,16 +76,27 @@ def _slab(moment: float) -> Region:
 
 
 def _between(found: Reached) -> Region:
-    """Where the bracket of (R1) is positive: for each z an interval of y."""
-    a, b = found.displacement
-    edges, k, mu = found.prices.edges, found.prices.k_a, found.prices.mu
+    """Where the bracket of (R1) is positive: for each z an interval of y, with the known chance.
 
-    def region(z: Floats, y: Floats) -> Floats:
-        bracket: Floats = k[np.searchsorted(edges, z)] + mu * y - np.exp(a * z + b * y - 0.5 * (a * a + b * b))
+    On bins of no width: at every z the price is such that the chance is exactly that of A there.
+    """
+    a, b = (np.array(value) for value in found.displacement)
+    mu = np.array(found.prices.mu)
+    z = np.linspace(-4.0, 4.0, 1601)
+    chance = Phi((Phi_inv(P) - SLOPE * z) / np.sqrt(1 - SLOPE**2))
+    low, high = np.full(z.shape, -20.0), np.full(z.shape, 200.0)
+    for _ in range(60):
+        k = 0.5 * (low + high)
+        left, right = roots(k, mu, b, a * z - 0.5 * a * a)
+        small = Phi(right) - Phi(left) < chance
+        low, high = np.where(small, k, low), np.where(small, high, k)
+
+    def region(at: Floats, y: Floats) -> Floats:
+        bracket: Floats = np.interp(at, z, low) + mu * y - np.exp(a * at + b * y - 0.5 * (a * a + b * b))
         return bracket
 
     return region
 
 
-def _density(z: float | Floats) -> float | Floats:
+def _density(z: Floats | float) -> Any:
     return np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)

@@ -167,16 +167,15 @@ class _Ways:
     def origin(self) -> Floats:
         return self.x.cpu().double().numpy()
 
-    def candidates(
-        self, centres: dict[str, Floats], profile: StoredProfile | None
-    ) -> Iterator[tuple[str, Floats]]:
+    def candidates(self, centres: dict[str, Floats], profile: StoredProfile | None) -> Iterator[tuple[str, Floats]]:
         """Along a profile's line; to the further centres; to where rivals gain; anywhere within the domain; anywhere.
 
         The line is drawn as it is, even where it leaves the domain: the bound speaks of this direction.
         """
         if profile is not None:
-            yield f"along the line against class {self.classes[profile.rival]}", profile.direction.reshape(
-                self.origin.shape
+            yield (
+                f"along the line against class {self.classes[profile.rival]}",
+                profile.direction.reshape(self.origin.shape),
             )
         for name, centre in centres.items():
             yield f"towards {name}", centre - self.origin

@@ -4,16 +4,13 @@ Nothing here goes through the search or the sampling of the package. A guarantee
 once serves for any number of tallies; and plans made from the truth come nearest to what is true.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 from scipy.special import ndtri
 
-from benchmarks.profile_ceiling import exact_radius
 from doublebubble.audit.coverage import Case, at
 from doublebubble.audit.oracles import PlanarTable
-from doublebubble.geometry.profile import Guess, default_edges
+from doublebubble.geometry.profile import Guess, best_profile_prices, default_edges
 from doublebubble.lines import Line
 from doublebubble.methods.profile import ProfileStatistic, RivalProfile, by_vote
 from doublebubble.search.lead import at_faces
@@ -128,28 +125,20 @@ def _least(statistic: ProfileStatistic, tally: Tally, alpha: float, sigma: float
     return min(bound.radius for bound in statistic.finding(tally, alpha, sigma).bounds)
 
 
-def worst_case(p: float, slope: float, gamma: float, sigma: float = 0.5, dimension: int = 3) -> Case:
+def worst_case(p: float, slope: float, gamma: float, angle: float, stretch: float) -> Case:
     """A planar table that is the worst classifier of a profile, so that Theorem R is tight there: docs/math.md.
 
-    With the profile's best prices where the lead first vanishes, A has the cells in which the bracket of (R1) is
-    positive. Any classifier with this profile and slope keeps its lead up to there, and this one does not.
+    With the profile's best prices for a displacement about as long as `stretch` times Cohen's radius, A has the cells
+    in which the bracket of (R1) is positive. No classifier with this profile and slope has a smaller lead there.
     """
-    guess: Guess = blurred_profile(p, slope, gamma, default_edges(16))
-    reached = exact_radius(guess, float(ndtri(p)))
-    a, b = reached.displacement
-    z, y = np.unique(np.concatenate([guess.edges, np.linspace(-3.5, 3.5, 57)])), np.linspace(-4.0, 4.0, 81)
+    sigma, length = 0.5, stretch * float(ndtri(p))
+    guess: Guess = blurred_profile(p, slope, gamma, default_edges(10))
+    a, b = float(length * np.cos(angle)), float(length * np.sin(angle))
+    (prices,) = best_profile_prices(guess, a, b)
+    z, y = np.unique(np.concatenate([guess.edges, np.linspace(-3.0, 3.0, 31)])), np.linspace(-3.5, 3.5, 71)
     middles = [np.concatenate([ends[:1] - 0.2, 0.5 * (ends[1:] + ends[:-1]), ends[-1:] + 0.2]) for ends in (z, y)]
-    price = reached.prices.k_a[np.searchsorted(guess.edges, middles[0])]
+    price = prices.k_a[np.searchsorted(guess.edges, middles[0])]
     weight = np.exp(a * middles[0][:, None] + b * middles[1] - 0.5 * (a * a + b * b))
-    table = (price[:, None] + reached.prices.mu * middles[1] <= weight).astype(np.int64)
-    oracle = PlanarTable(sigma * z, sigma * y, table, dimension)
-    return Case(f"worst of a profile, p = {p:g}", oracle, at([0.0] * dimension), sigma)
-
-
-def with_shares(statistic: ProfileStatistic, gradient: float, functional: float) -> ProfileStatistic:
-    """The same plan with other parts of alpha."""
-    profiles = [
-        profile._replace(test=profile.test._replace(gradient_share=gradient, functional_share=functional))
-        for profile in statistic.profiles
-    ]
-    return replace(statistic, profiles=tuple(profiles))
+    table = (price[:, None] + prices.mu * middles[1] <= weight).astype(np.int64)
+    oracle = PlanarTable(sigma * z, sigma * y, table, 3)
+    return Case(f"worst of a profile, p = {p:g}", oracle, at([0.0] * 3), sigma, (-1.0, 1.0))

@@ -12,9 +12,9 @@ from doublebubble.audit.cases import boxed_cases, corridor_case, free_cases, tie
 from doublebubble.audit.coverage import Case, at, misses_allowed
 from doublebubble.audit.oracles import BallClassifier, HalfSpace, PlanarTable, Slabs
 from doublebubble.search import profile as design
-from tests.methods.known import drawn, missed, plan_from_truth, with_shares, worst_case
+from tests.methods.known import drawn, missed, plan_from_truth, worst_case
 
-N, TIMES, ALPHAS = 1500, 60, (0.05, 0.2)
+N, TIMES, ALPHAS = 1500, 50, (0.05, 0.2)
 EDGES = [0.3, 0.5, 0.7]
 TABLES = {
     2: [[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 1, 0]],
@@ -47,7 +47,7 @@ def wide_cases() -> list[Case]:
 def tight_cases() -> list[Case]:
     """Where Theorem R with exact numbers is the truth: a half-space, and worst classifiers of two profiles."""
     half = Case("half-space, tight", HalfSpace(np.array([1.0, 0.0]), 0.35), at([0.0, 0.0]), 0.5)
-    return [half, worst_case(0.8, 0.8, 0.03), worst_case(0.9, 0.7, 0.0)]
+    return [half, worst_case(0.8, 0.8, 0.03, 0.3, 1.2), worst_case(0.7, 0.7, 0.0, 0.5, 1.3)]
 
 
 EVERY = [*planar_cases(), *wide_cases(), *free_cases(), *boxed_cases(), *tied_cases(), corridor_case()]
@@ -76,3 +76,17 @@ def test_profiles_hold_on_every_oracle(case: Case) -> None:
     for alpha in ALPHAS:
         misses, _ = missed(case, plan, tallies, alpha)
         assert misses <= misses_allowed(times, alpha)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_profiles_hold_where_their_bound_is_nearly_tight(number: int) -> None:
+    """Bounds come close to the truth, and exceed it no more often than they may."""
+    case, times = tight_cases()[number], 200
+    plan = plan_from_truth(case, 20 * N, 0.1)
+    assert plan is not None
+    rng = np.random.default_rng(2)
+    tallies = [drawn(case, plan, 20 * N, rng) for _ in range(times)]
+    for alpha in ALPHAS:
+        misses, part = missed(case, plan, tallies, alpha)
+        assert misses <= misses_allowed(times, alpha)
+        assert part > 0.9

@@ -51,6 +51,19 @@ def test_prices_are_those_stored() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["of a vote for mine", "of a vote not for rival"]
 
 
+def test_prices_have_plain_numbers_beside_them_and_may_be_negative() -> None:
+    """A figure of slices does not set formulas, so powers of ten would be printed as they are written."""
+    figure = drawn(PROFILE)
+    figure.canvas.draw()
+    labels = [label.get_text() for label in figure.axes[1].get_yticklabels(which="both")]
+    assert "1" in labels
+    assert not any("$" in label for label in labels)
+    assert figure.axes[1].get_yscale() == "log"
+    assert (
+        drawn(StoredProfile(**{**PROFILE.__dict__, "k_a": np.array([-0.5, 1.0, 2.0])})).axes[1].get_yscale() == "linear"
+    )
+
+
 def test_both_panels_stand_right_of_the_plane_and_empty_bins_are_drawn_empty() -> None:
     empty = np.array([[8, 1, 1], [0, 0, 0], [1, 9, 0]])
     figure = drawn(StoredProfile(**{**PROFILE.__dict__, "table": empty}))

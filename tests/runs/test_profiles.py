@@ -24,7 +24,12 @@ def rule(rival: int, radius: float, name: str = "profile") -> dict[str, Any]:
 
 
 def stored(number: int) -> dict[str, Any]:
-    sectors = [sector(1.0, 0.0, None, 50), sector(0.0, 0.0, 0.7, 10), sector(0.0, 0.7, 0.9, 20), sector(0.0, 0.9, None, 30)]
+    sectors = [
+        sector(1.0, 0.0, None, 50),
+        sector(0.0, 0.0, 0.7, 10),
+        sector(0.0, 0.7, 0.9, 20),
+        sector(0.0, 0.9, None, 30),
+    ]
     return {"edges": EDGES, "table": [[number, 1, 2], [3, 4, 5], [6, 7, 8]], "sectors": sectors}
 
 
@@ -61,7 +66,13 @@ def test_no_profile() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"profiles": {}}, {"profiles": 3}, {"rules": []}, {"profiles": {"2": stored(1) | {"edges": [0.0]}}}, {"top": None}],
+    [
+        {"profiles": {}},
+        {"profiles": 3},
+        {"rules": []},
+        {"profiles": {"2": stored(1) | {"edges": [0.0]}}},
+        {"top": None},
+    ],
 )
 def test_what_cannot_be_read_is_said(changes: dict[str, Any]) -> None:
     with pytest.raises(RunError, match="input 4: the profile that was stored cannot be read"):

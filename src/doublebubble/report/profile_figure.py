@@ -23,9 +23,7 @@ _OTHERS, _RIVAL, _INK = "#999999", "#E69F00", "#1a1a1a"
 _BEYOND = 0.5  # how far the unbounded bins are drawn, in sigmas
 
 
-def draw_profile(
-    figure: "Figure", profile: StoredProfile, names: Sequence[str], colours: Mapping[int, str]
-) -> None:
+def draw_profile(figure: "Figure", profile: StoredProfile, names: Sequence[str], colours: Mapping[int, str]) -> None:
     """Two panels at the right of a figure: above the votes by bin, below the prices."""
     height = (SIDE - _GAP) / 2
     whole = figure.get_figwidth()
@@ -75,10 +73,16 @@ def _name(axes: "Axes", ends: Floats, low: Floats, high: Floats, seen: Floats, n
 def _draw_prices(axes: "Axes", profile: StoredProfile, names: Sequence[str], rival: str) -> None:
     """Steps for the two prices."""
     ends = _ends(profile)
-    axes.stairs(profile.k_a, ends, baseline=None, color=_INK, linewidth=1.8, label=f"of a vote for {names[profile.top]}")
+    axes.stairs(
+        profile.k_a, ends, baseline=None, color=_INK, linewidth=1.8, label=f"of a vote for {names[profile.top]}"
+    )
     words = f"of a vote not for {names[profile.rival]}"
     axes.stairs(profile.k_b, ends, baseline=None, color=rival, linewidth=1.8, linestyle=(0, (4, 1.5)), label=words)
     axes.legend(fontsize=8, frameon=False, loc="upper left", handlelength=2.6)
-    most = float(max(profile.k_a.max(), profile.k_b.max()))
-    axes.set(xlabel="place on the line, in sigmas", ylabel="price", ylim=(min(0.0, float(profile.k_a.min())), 1.3 * most))
+    least, most = (float(pick([profile.k_a, profile.k_b])) for pick in (np.min, np.max))
+    if least > 0:  # they grow like the weight of the displaced noise, exponentially
+        axes.set(yscale="log", ylim=(least / 1.3, most * (most / least) ** 0.3))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.yaxis.set_minor_formatter("")
+    axes.set(xlabel="place on the line, in sigmas", ylabel="price")
     axes.set_title("prices, fixed before the draws", fontsize=9.5)

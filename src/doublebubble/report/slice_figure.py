@@ -76,9 +76,7 @@ def caption(found: Slice, record: Record) -> str:
     else:
         words.append("No radius is certified.")
     if found.profile is not None:
-        words.append(
-            "Right: the certify draws by their place on the line, and the prices that were fixed before them."
-        )
+        words.append("Right: the certify draws by their place on the line, and the prices that were fixed before them.")
     if found.domain is not None:
         words.append("Hatched: outside the domain, where nobody can move the input to.")
     return " ".join(words)

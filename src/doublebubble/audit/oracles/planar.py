@@ -61,8 +61,9 @@ class PlanarTable(Oracle):
 
     def _at(self, points: Floats, sigma: float) -> Floats:
         """The probabilities of all classes at points of the plane, (points, classes)."""
-        cells = self._masses(points[:, 0], 0, sigma)[:, :, None] * self._masses(points[:, 1], 1, sigma)[:, None, :]
-        return np.stack([cells[:, self._table == k].sum(axis=1) for k in range(self.num_classes)], axis=1)
+        across, up = (self._masses(points[:, axis], axis, sigma) for axis in (0, 1))
+        found = [((across @ (self._table == k)) * up).sum(axis=1) for k in range(self.num_classes)]
+        return np.stack(found, axis=1)
 
     def probabilities(self, x: npt.ArrayLike, sigma: float) -> Floats:
         """Sums of products of normal masses."""
