@@ -4,6 +4,7 @@ All three have the same probability of A, the last two the same slope; each chan
 ends (the last one a little beyond, as its bins are narrower). Displacements and noise are in units of sigma.
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -56,7 +57,7 @@ def reached() -> Reached:
     edges = default_edges(BINS)
     blur = float(np.sqrt(1 - SLOPE**2))
     ends = np.concatenate([[-8.0], edges, [8.0]])
-    inside = [np.linspace(low, high, 401) for low, high in zip(ends[:-1], ends[1:], strict=True)]
+    inside = [np.linspace(low, high, 401) for low, high in itertools.pairwise(ends)]
     f = [np.average(Phi((Phi_inv(P) - SLOPE * z) / blur), weights=_density(z)) for z in inside]
     return exact_radius(checked_guess(edges, f, 1 - np.array(f), OFF), float(Phi_inv(P)))
 

@@ -306,7 +306,7 @@ def test_slabs_are_intervals_along_their_normal() -> None:
 
 
 def wide() -> list[tuple[BallClassifier | Slabs, Floats, Floats]]:
-    """A ball and a union of slabs in 784 dimensions, a point of each, and the way along which their profile is known."""
+    """A ball and a union of slabs in 784 dimensions, points of them, and the ways of their profiles."""
     d = 784
     w = np.ones(d) / np.sqrt(d)
     return [

@@ -1,4 +1,4 @@
-"""Radii at exact probabilities: nothing to gain at a half-space, and what MATH calls possible where votes are blurred."""
+"""Radii at exact probabilities: nothing to gain at a half-space, and what MATH.md promises for blurred votes."""
 
 import math
 

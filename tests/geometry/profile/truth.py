@@ -1,5 +1,7 @@
 """Profiles in closed form."""
 
+import itertools
+
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
@@ -21,6 +23,6 @@ def blurred_profile(p: float, slope: float, gamma: float, edges: Floats, share: 
 
     f_a = [
         quad(lambda z: density(z) * float(ndtr((h - slope * z) / blur)), low, high)[0] / quad(density, low, high)[0]
-        for low, high in zip(ends[:-1], ends[1:], strict=True)
+        for low, high in itertools.pairwise(ends)
     ]
     return checked_guess(edges, f_a, share * (1 - np.array(f_a)), gamma)

@@ -67,8 +67,8 @@ MUTANTS = (
     Mutant(
         "profile-designed-on-the-certify-draws",
         _METHOD,
-        '(tally,) = trials.votes([trials.x], "profile", tuple(dict.fromkeys(rows)), split, tuple(dict.fromkeys(lines)))',
-        "(tally,) = trials.smoothed.tallies([replace(Request(trials.x, trials.per_verdict, "
+        'trials.votes([trials.x], "profile", tuple(dict.fromkeys(rows)), split, tuple(dict.fromkeys(lines)))',
+        "trials.smoothed.tallies([replace(Request(trials.x, trials.per_verdict, "
         'replace(trials._stream("profile"), stage="certify"), tuple(dict.fromkeys(rows)), split), '
         "lines=tuple(dict.fromkeys(lines)))])",
         "The bins that certify would have been seen before the prices were fixed.",
