@@ -1,6 +1,7 @@
-"""Writes docs/images/geometry.png: three ways in which further balls enlarge a certificate, to scale, in the plane.
+"""Writes docs/images/geometry.png, three ways in which further balls enlarge a certificate, and docs/images/worst.png.
 
-Every radius is computed by doublebubble.geometry from the balls below. Run it when the geometry or the drawing changes.
+Every radius is computed by doublebubble.geometry, from the balls below or from what worst_classifiers.py says is known.
+Run it when the geometry or the drawing changes: python -m docs.draw_figures
 """
 
 import math
@@ -8,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,10 +17,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 from matplotlib.patheffects import withStroke
 
+from docs.worst_classifiers import Worst, worst_classifiers
 from doublebubble.geometry import certified_radius, published_boundary_radius, transitive_radius
 
 IMAGE = Path(__file__).parent / "images" / "geometry.png"
+WORST = IMAGE.with_name("worst.png")
 INK, BLUE, GREEN, RED = "#1a1a1a", "#0072B2", "#009E73", "#D55E00"
+_VIEW = 2.6  # sigmas to each side
 Point = tuple[float, float]
 
 
@@ -86,6 +91,37 @@ def draw(path: Path) -> None:
         for panel, axes in zip(PANELS, figure.subplots(1, len(PANELS)), strict=True):
             _draw_panel(axes, panel)
         figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def draw_worst(path: Path, found: tuple[Worst, ...]) -> None:
+    """Save the worst classifiers side by side."""
+    figure = Figure(figsize=(11.0, 4.4), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    for number, (worst, axes) in enumerate(zip(found, figure.subplots(1, len(found), sharey=True), strict=True)):
+        _draw_worst(axes, worst)
+        if number == 0:
+            axes.set_ylabel("y = v.Z, at right angles", fontsize=10)
+    figure.savefig(path, dpi=100, metadata={"Software": None})
+
+
+def _draw_worst(axes: Axes, worst: Worst) -> None:
+    """The regions of A and B in the plane of the noise, the certified circle, and the displacement that reaches B."""
+    side = np.linspace(-_VIEW, _VIEW, 521)
+    z, y = np.meshgrid(side, side)
+    is_a = worst.region(z, y) > 0
+    colours = np.where(is_a[:, :, None], [0.62, 0.79, 0.9], [0.97, 0.86, 0.66])
+    axes.imshow(colours, extent=(-_VIEW, _VIEW, -_VIEW, _VIEW), origin="lower", interpolation="bilinear")
+    axes.contour(z, y, is_a.astype(float), [0.5], colors=[INK], linewidths=0.9)
+    axes.add_patch(Circle((0, 0), worst.radius, fill=False, edgecolor=BLUE, linewidth=2.6, zorder=3))
+    axes.annotate("", worst.displacement, (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK, "shrinkB": 0})
+    axes.plot(0, 0, "o", color=INK, markersize=4.5, zorder=5)
+    _write(axes, f"$r = {_down(worst.radius)}\\,\\sigma$", (0.0, -worst.radius), 13, BLUE, (0, -13))
+    _write(axes, "A", (-1.35, 1.9), 15, INK)
+    _write(axes, "B", (2.25, 1.9), 15, INK)
+    axes.set_title(f"{worst.title}: {worst.known}", fontsize=11.5)
+    axes.set(xlim=(-_VIEW, _VIEW), ylim=(-_VIEW, _VIEW), aspect="equal")
+    axes.set_xlabel("z = u0.Z", fontsize=10)
+    axes.tick_params(labelsize=8)
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
@@ -179,4 +215,7 @@ def _rgb(colour: str) -> tuple[float, float, float]:
 
 if __name__ == "__main__":
     draw(IMAGE)
+    worst = worst_classifiers()
+    draw_worst(WORST, worst)
+    sys.stdout.write(f"{WORST.name}: radii {', '.join(_down(each.radius) for each in worst)}\n")
     sys.stdout.write(f"{IMAGE.name}: radii {', '.join(_down(panel.radius) for panel in PANELS)}\n")

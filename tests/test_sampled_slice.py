@@ -160,3 +160,24 @@ def test_what_cannot_be_drawn_is_said() -> None:
     line = SmoothedClassifier(HalfSpace([1.0], 0.0), SIGMA, 2)
     with pytest.raises(InputError, match="at least 2 numbers, got 1"):
         sample_slice(line, torch.tensor([0.5]), PLAIN, None, NAMES, seed=0)
+
+
+def test_the_first_axis_is_the_line_of_a_profile() -> None:
+    """Even where it leaves the domain; the second is at right angles to it."""
+    u0 = np.array([0.6, 0.0, 0.0, -0.8]).reshape(1, 1, 2, 2)
+    stored = {"edges": [0.0], "table": [[5, 1, 0], [2, 2, 0]]}
+    sector = {"low": 0.0, "high": 3.2, "inner": 0.0, "outer": None, "k_a": [1.0, 2.0], "k_b": [1.0, 2.0]}
+    evidence = {
+        "top": 1,
+        "rules": [{"rule": "profile", "rivals": [0], "radius": 0.4}],
+        "profiles": {"0": {**stored, "sectors": [sector]}},
+    }
+    ball = PLAIN.balls[0].model_copy(update={"evidence": evidence, "vectors": {"line/0": 0}})
+    record = PLAIN.model_copy(update={"balls": (ball,)})
+    found = sample_slice(smoothed(), X, record, u0, NAMES, seed=0, resolution=2, draws=1)
+    np.testing.assert_allclose(found.plane.u.ravel(), u0.ravel(), atol=1e-12)
+    assert abs(float(np.vdot(found.plane.u, found.plane.v))) < 1e-12
+    assert found.meanings == ("along the line against class no", "towards class no")
+    assert found.profile is not None
+    assert found.profile.table.tolist() == stored["table"]
+    assert sample_slice(smoothed(), X, PLAIN, None, NAMES, seed=0, resolution=2, draws=1).profile is None

@@ -14,6 +14,7 @@ from torch import Tensor
 from doublebubble.errors import InputError, RunError, SettingError
 from doublebubble.geometry.plane import Disk, Plane, Window, plane_through
 from doublebubble.geometry.way import way_point
+from doublebubble.runs.profiles import StoredProfile, deciding_profile
 from doublebubble.runs.record import Record
 from doublebubble.search.gradients import Estimator, slopes
 from doublebubble.smoothing import SmoothedClassifier
@@ -36,7 +37,8 @@ class Slice:
     The grid covers the window evenly, its edges included; `shares[j, i, k]` is the part of `draws` draws at column i
     and row j, counted from below, that voted for class k. `meanings` say where the two axes lead. `disks` are the balls
     of the record's plan, the input's own under the name x1. `domain` holds the corners of the part of the window that
-    lies in the domain, None for all of R^d. All lengths are L2 distances. Nothing here is guaranteed.
+    lies in the domain, None for all of R^d. `profile` is the one that the record's radius rests on, if it rests on one;
+    the first axis is then its line. All lengths are L2 distances. Nothing here is guaranteed.
     """
 
     plane: Plane
@@ -46,6 +48,7 @@ class Slice:
     draws: int
     disks: dict[str, Disk]
     domain: Floats | None
+    profile: StoredProfile | None = None
 
     @property
     def resolution(self) -> int:
@@ -72,8 +75,9 @@ def sample_slice(
 ) -> Slice:
     """Votes on a grid over the plane through x and the centres of its record's balls; the same for the same arguments.
 
-    Where the balls span no plane, the axes lead to where the next classes gain most, or in random directions; both
-    within the domain as far as the picture reaches, if it can be had. The smoothed classifier is asked outside the
+    Where the radius rests on a profile, the first axis is its line. Where the balls span no plane, the axes lead to
+    where the next classes gain most, or in random directions; both within the domain as far as the picture reaches,
+    if it can be had. The smoothed classifier is asked outside the
     domain too, where noise leads anyway: the picture's border would otherwise have holes.
     """
     if not 2 <= resolution <= _LARGEST_RESOLUTION:
@@ -84,10 +88,11 @@ def sample_slice(
     balls = _balls(record, centres, start.cpu().double().numpy())
     reach = _reach(record, balls, smoothed.sigma)
     ways = _Ways(smoothed, start, record.index, seed, reach, classes)
+    profile = deciding_profile(record, centres, smoothed.sigma)
     meanings: list[str] = []
 
     def directions() -> Iterator[Floats]:
-        for meaning, direction in ways.candidates({name: centre for name, (centre, _) in balls.items()}):
+        for meaning, direction in ways.candidates({name: centre for name, (centre, _) in balls.items()}, profile):
             meanings.append(meaning)
             yield direction
 
@@ -103,6 +108,7 @@ def sample_slice(
         draws=draws,
         disks=disks,
         domain=None if smoothed.domain is None else plane.polygon(*smoothed.domain, window),
+        profile=profile,
     )
 
 
@@ -161,8 +167,16 @@ class _Ways:
     def origin(self) -> Floats:
         return self.x.cpu().double().numpy()
 
-    def candidates(self, centres: dict[str, Floats]) -> Iterator[tuple[str, Floats]]:
-        """To the further centres; to where rivals gain; anywhere within the domain; anywhere."""
+    def candidates(self, centres: dict[str, Floats], profile: StoredProfile | None) -> Iterator[tuple[str, Floats]]:
+        """Along a profile's line; to the further centres; to where rivals gain; anywhere within the domain; anywhere.
+
+        The line is drawn as it is, even where it leaves the domain: the bound speaks of this direction.
+        """
+        if profile is not None:
+            yield (
+                f"along the line against class {self.classes[profile.rival]}",
+                profile.direction.reshape(self.origin.shape),
+            )
         for name, centre in centres.items():
             yield f"towards {name}", centre - self.origin
         yield from self._to_rivals()

@@ -303,3 +303,42 @@ def test_slabs_are_intervals_along_their_normal() -> None:
     assert slabs.probabilities(x, 0.3) == pytest.approx(line.probabilities([0.9], 0.3))
     assert slabs.robust_distance(x, 0.3) == pytest.approx(line.robust_distance([0.9], 0.3), rel=1e-9)
     assert slabs.robust_distance(x, 0.3, x, x + 1) >= slabs.robust_distance(x, 0.3)
+
+
+def wide() -> list[tuple[BallClassifier | Slabs, Floats, Floats]]:
+    """A ball and a union of slabs in 784 dimensions, points of them, and the ways of their profiles."""
+    d = 784
+    w = np.ones(d) / np.sqrt(d)
+    return [
+        (BallClassifier(np.zeros(d), 14.3), np.full(d, 0.06), w),
+        (Slabs(w, [(-1.0, -0.2), (0.0, 0.8), (1.1, 3.0)]), np.full(d, 0.01), w),
+    ]
+
+
+@pytest.mark.parametrize(("oracle", "x", "way"), wide(), ids=["ball", "slabs"])
+def test_wide_profiles_are_those_of_draws_and_have_the_right_mean(
+    oracle: BallClassifier | Slabs, x: Floats, way: Floats
+) -> None:
+    """Votes by bins of u.Z, by exact tests, and the integral of the profile against the probability itself."""
+    sigma = 0.5
+    z = np.linspace(-8, 8, 400_001)
+    mean = float((norm.pdf(z) * oracle.profile(x, sigma, z)[:, 1]).sum() * (z[1] - z[0]))
+    assert mean == pytest.approx(oracle.probabilities(x, sigma)[1], abs=3e-5)
+    noise = np.random.default_rng(2).standard_normal((4000, 784))
+    votes = oracle(torch.from_numpy(x + sigma * noise)).argmax(1).numpy()
+    places = np.digitize(noise @ way, edges := np.array([-1.2, -0.5, 0.0, 0.5, 1.2]))
+    ends = np.concatenate([[-8.0], edges, [8.0]])
+    for j in range(6):
+        z = np.linspace(ends[j], ends[j + 1], 20_001)
+        weights = norm.pdf(z)
+        p = float(weights @ oracle.profile(x, sigma, z)[:, 1] / weights.sum())
+        here = votes[places == j]
+        assert binomtest(int(here.sum()), len(here), min(max(p, 0.0), 1.0)).pvalue > 1e-5
+
+
+def test_a_profile_gives_back_the_gradient() -> None:
+    """sigma times the slope along the way is E[z P(class | z)]."""
+    for oracle, x, way in wide():
+        z = np.linspace(-8, 8, 400_001)
+        moment = float((z * norm.pdf(z) * oracle.profile(x, 0.5, z)[:, 1]).sum() * (z[1] - z[0]))
+        assert moment == pytest.approx(0.5 * float(oracle.gradient(x, 0.5)[1] @ way), abs=3e-5)

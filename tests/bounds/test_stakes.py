@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm
+from scipy.stats import binom, binomtest, norm
 
 from doublebubble.bounds.stakes import mean_lower_bound, mean_upper_bound, near_best_stake
 from doublebubble.errors import InputError, SettingError
@@ -110,6 +110,23 @@ def test_excess_over_the_normal_quantile(alpha: float, factor: float) -> None:
     stake = near_best_stake(n, 0.21, alpha, 0.0, 1.0)
     excess = mean_upper_bound([0.0, 1.0], counts, stake, alpha, 0.0, 1.0) - 0.3
     assert excess / (norm.isf(alpha) * sqrt(0.21 / n)) == pytest.approx(factor, abs=0.003)
+
+
+@pytest.mark.parametrize(
+    ("p", "n", "alpha", "factor", "fails"),
+    [(0.3, 1000, 0.001, 1.24, 1.1e-4), (0.1, 10_000, 0.001, 1.245, 1.0e-4), (0.3, 10_000, 0.05, 1.50, 0.0073)],
+)
+def test_the_figures_of_the_mathematics(p: float, n: int, alpha: float, factor: float, fails: float) -> None:
+    """Width over a normal quantile's at moderate n, and the exact chance to fail: docs/math.md, (R2)."""
+    stake = near_best_stake(n, p * (1 - p), alpha, 0.0, 1.0)
+
+    def upper(k: int) -> float:
+        return mean_upper_bound([0.0, 1.0], [n - k, k], stake, alpha, 0.0, 1.0)
+
+    hits = round(n * p)
+    assert (upper(hits) - p) / (norm.isf(alpha) * sqrt(p * (1 - p) / n)) == pytest.approx(factor, abs=0.01)
+    last = max(k for k in range(hits - round(6 * sqrt(hits)), hits) if upper(k) < p)
+    assert float(binom.cdf(last, n, p)) == pytest.approx(fails, rel=0.1)
 
 
 def test_the_near_best_stake_is_near_the_best() -> None:

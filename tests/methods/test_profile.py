@@ -1,10 +1,13 @@
 """Profiles at one centre: valid on oracles, larger than votes where the boundary is gradual, each part needed."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 import doublebubble as db
 from doublebubble.audit.cases import boxed_cases, orthonormal
@@ -18,7 +21,7 @@ from doublebubble.methods.profile import ProfileStatistic, RivalProfile, by_vote
 from doublebubble.search import profile as design
 from doublebubble.search.plan import BallPlan
 from doublebubble.streams import Stream
-from doublebubble.tally import Request
+from doublebubble.tally import Request, Tally
 from tests.methods.made import method, trials
 
 D = 20
@@ -95,6 +98,28 @@ def test_what_is_asked_for_is_what_is_used(found: tuple[ProfileStatistic, BallPl
     made = statistic.finding(tally, 0.001, GRADUAL.sigma)
     assert max(sum(bound.alphas) for bound in made.bounds) <= 0.001
     assert set(made.vectors) == {f"line/{each.test.rival}" for each in statistic.profiles}
+
+
+def test_the_design_sees_search_draws_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines, bins, prices and stakes come from streams of the search: none is ever counted again."""
+    stages: list[str] = []
+    given = trials(GRADUAL, 20_000, 0)
+    tallies, scores = db.SmoothedClassifier.tallies, db.SmoothedClassifier.soft_scores
+
+    def watched(smoothed: db.SmoothedClassifier, requests: Sequence[Request]) -> list[Tally]:
+        stages.extend(request.stream.stage for request in requests)
+        return tallies(smoothed, requests)
+
+    def softly(smoothed: db.SmoothedClassifier, x: Tensor, n: int, stream: Stream, *rest: Any, **more: Any) -> Any:
+        stages.append(stream.stage)
+        return scores(smoothed, x, n, stream, *rest, **more)
+
+    monkeypatch.setattr(db.SmoothedClassifier, "tallies", watched)
+    monkeypatch.setattr(db.SmoothedClassifier, "soft_scores", softly)
+    (ball,) = method("profile").propose(given).plan.balls
+    assert isinstance(ball.statistic, ProfileStatistic)
+    assert len(stages) >= 3  # two looks, and the votes by bins
+    assert set(stages) == {"search"}
 
 
 def test_every_rival_is_held_off(found: tuple[ProfileStatistic, BallPlan]) -> None:

@@ -11,10 +11,12 @@ from PIL import Image
 from doublebubble.geometry.plane import Plane, Window, plane_through
 from doublebubble.report import insets
 from doublebubble.report import slice_figure as drawing
+from doublebubble.report.profile_figure import ROOM
 from doublebubble.report.slice_figure import caption, draw_slice, title
 from doublebubble.runs.record import Record
 from doublebubble.sampled_slice import Slice
 from doublebubble.types import ABSTAIN, Guarantee
+from tests.report.test_profile_figure import PROFILE
 from tests.runs.samples import certificate
 
 Pixels = npt.NDArray[np.int64]
@@ -156,3 +158,13 @@ def test_a_domain_that_the_plane_only_touches() -> None:
 
 def test_the_same_slice_gives_the_same_file() -> None:
     assert draw_slice(halves(), SURE, NAMES) == draw_slice(halves(), SURE, NAMES)
+
+
+def test_a_profile_makes_the_picture_wider_and_leaves_the_plane_as_it_is() -> None:
+    plain, beside = (pixels(draw_slice(found, SURE, NAMES)) for found in (halves(), replace(halves(), profile=PROFILE)))
+    assert beside.shape[1] == round(plain.shape[1] * (1 + ROOM / insets.WIDTH))
+    inner = slice(int(0.24 * plain.shape[1]), int(0.76 * plain.shape[1]))
+    rows = slice(int(0.1 * len(plain)), int(0.8 * len(plain)))
+    np.testing.assert_array_equal(plain[rows, inner], beside[rows, inner])
+    assert beside[:, plain.shape[1] :].std() > 20
+    assert "certify draws by their place on the line" in caption(replace(halves(), profile=PROFILE), SURE)

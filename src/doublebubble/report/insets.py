@@ -34,7 +34,7 @@ def draw_insets(figure: "Figure", found: Slice) -> None:
 
 def _thumbnail(figure: "Figure", found: Slice, place: Point, at: Point, name: str) -> None:
     """The input at a place of the plane; what lies beyond black and white is shown as black and white."""
-    small = figure.add_axes(box(*at, THUMB, THUMB))
+    small = figure.add_axes(box(*at, THUMB, THUMB, figure.get_figwidth()))
     low, high = _range(found)
     shown = ((_as_image(found.plane.point(*place)) - low) / (high - low)).clip(0.0, 1.0)
     small.imshow(shown, interpolation="nearest", cmap="gray", vmin=0, vmax=1)
@@ -60,6 +60,6 @@ def _as_image(x: Floats) -> Floats:
     return x[0] if x.shape[0] == 1 else x.transpose(1, 2, 0)
 
 
-def box(left: float, bottom: float, width: float, height: float) -> Box:
-    """Inches as parts of the figure."""
-    return left / WIDTH, bottom / HEIGHT, width / WIDTH, height / HEIGHT
+def box(left: float, bottom: float, width: float, height: float, whole: float = WIDTH) -> Box:
+    """Inches as parts of a figure of this width."""
+    return left / whole, bottom / HEIGHT, width / whole, height / HEIGHT

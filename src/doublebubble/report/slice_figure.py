@@ -1,4 +1,7 @@
-"""The drawing of a slice: class regions, balls, domain, certified circle, and images around. Runs no model."""
+"""The drawing of a slice: class regions, balls, domain, certified circle, images around, a profile beside.
+
+Runs no model.
+"""
 
 import io
 import textwrap
@@ -12,6 +15,7 @@ from scipy import ndimage
 
 from doublebubble.geometry.plane import Disk
 from doublebubble.report.insets import BOTTOM, HEIGHT, SIDE, WIDTH, Box, Point, box, draw_insets
+from doublebubble.report.profile_figure import ROOM, draw_profile
 from doublebubble.runs.record import Record
 from doublebubble.sampled_slice import Slice
 from doublebubble.types import ABSTAIN, Guarantee
@@ -32,9 +36,10 @@ def draw_slice(found: Slice, record: Record, classes: Sequence[str]) -> bytes:
     from matplotlib.figure import Figure
 
     with rc_context({"hatch.linewidth": 0.45, "text.parse_math": False}):
-        figure = Figure(figsize=(WIDTH, HEIGHT), facecolor=PAPER)
+        width = WIDTH if found.profile is None else WIDTH + ROOM
+        figure = Figure(figsize=(width, HEIGHT), facecolor=PAPER)
         FigureCanvasAgg(figure)
-        axes = figure.add_axes(box((WIDTH - SIDE) / 2, BOTTOM, SIDE, SIDE))
+        axes = figure.add_axes(box((WIDTH - SIDE) / 2, BOTTOM, SIDE, SIDE, width))
         names = [textwrap.shorten(str(name), 24, placeholder="…") for name in classes]
         _draw_regions(axes, found, record, names)
         _draw_domain(axes, found)
@@ -46,7 +51,9 @@ def draw_slice(found: Slice, record: Record, classes: Sequence[str]) -> bytes:
         axes.set_ylabel(f"L2 distance, {_across(found)}", labelpad=1)
         axes.set_title(title(record, names), fontsize=13, pad=10)
         draw_insets(figure, found)
-        words = textwrap.fill(caption(found, record), 148)
+        if found.profile is not None:
+            draw_profile(figure, found.profile, names, _colours(found, record))
+        words = textwrap.fill(caption(found, record), round(14.8 * width))
         figure.text(0.5, 0.62 / HEIGHT, words, fontsize=8, color="#444444", ha="center", va="top", linespacing=1.4)
         content = io.BytesIO()
         figure.savefig(content, format="png", dpi=100, metadata={"Software": None})
@@ -68,6 +75,8 @@ def caption(found: Slice, record: Record) -> str:
         )
     else:
         words.append("No radius is certified.")
+    if found.profile is not None:
+        words.append("Right: the certify draws by their place on the line, and the prices that were fixed before them.")
     if found.domain is not None:
         words.append("Hatched: outside the domain, where nobody can move the input to.")
     return " ".join(words)
@@ -106,9 +115,7 @@ def _draw_regions(axes: "Axes", found: Slice, record: Record, names: Sequence[st
 
     Shares are averaged with their neighbours, which lowers their noise, and interpolated between the grid's points.
     """
-    present = np.unique(found.winners)
-    first = record.prediction if record.prediction != ABSTAIN else _class_at_input(found)
-    order = sorted(present, key=lambda k: (k != first, -int((found.winners == k).sum())))
+    order = _order(found, record)
     smooth = ndimage.gaussian_filter(found.shares[:, :, order], (0.7, 0.7, 0.0), mode="nearest")
     shares = ndimage.zoom(smooth, (_FINE / found.resolution, _FINE / found.resolution, 1), order=1)
     winner, share = shares.argmax(axis=2), shares.max(axis=2).clip(0.0, 1.0)
@@ -124,6 +131,18 @@ def _draw_regions(axes: "Axes", found: Slice, record: Record, names: Sequence[st
             if place is not None:
                 _text(axes, *place, names[k], 15, weight="bold", zorder=6)
                 break
+
+
+def _order(found: Slice, record: Record) -> list[int]:
+    """The classes of the picture: the record's first, then by the room that they take."""
+    first = record.prediction if record.prediction != ABSTAIN else _class_at_input(found)
+    present = np.unique(found.winners).tolist()
+    return sorted(present, key=lambda k: (k != first, -int((found.winners == k).sum())))
+
+
+def _colours(found: Slice, record: Record) -> dict[int, str]:
+    """The colour of each class in the picture."""
+    return dict(zip(_order(found, record), PALETTE, strict=False))
 
 
 def _edges(found: Slice, half_pixel: float = 0.0) -> Box:

@@ -35,6 +35,22 @@ def test_within_a_thousandth_of_the_linear_program(
     assert primal - 1e-3 <= dual <= primal + 1e-7
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_random_profiles_are_within_a_thousandth_of_the_linear_program(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Probabilities, slopes, shares of the rival and displacements at random, off the line."""
+    rng = np.random.default_rng(seed)
+    guess = blurred(rng.uniform(0.55, 0.92), rng.uniform(0.5, 0.85), rng.uniform(0.0, 0.2), rng.uniform(0.4, 1.0))
+    length, angle = rng.uniform(0.3, 1.4), rng.uniform(0.3, 1.6)
+    a, b = float(length * np.cos(angle)), float(length * np.sin(angle))
+    primal = worst_lead(guess, a, b, parts=6, rows=60)
+    (prices,) = best_profile_prices(guess, a, b)
+    monkeypatch.setattr(cost, "_CHORD", 0.01)
+    dual = mean_value(prices, guess) - float(prices.cost(a, b)[0])
+    assert primal - 1e-3 <= dual <= primal + 1e-7
+
+
 def test_displacements_solved_together_get_what_each_gets_alone() -> None:
     guess = blurred(0.8, 0.8, 0.05)
     a, b = np.array([0.7, 0.1, -0.5, 0.9, 0.0]), np.array([0.5, 0.9, 0.3, 0.0, 0.01])

@@ -54,6 +54,35 @@ MUTANTS = (
         ("bounds/test_profile.py::test_the_known_part_uses_exact_masses",),
     ),
     Mutant(
+        "prices-fixed-after-the-bins-were-seen",
+        _BOUND,
+        "    prices, c = test.prices, np.asarray(test.control, np.float64)\n    counts = np.asarray(table)\n",
+        "    counts = np.asarray(table)\n"
+        "    lucky = counts[:, 0] * 2 >= counts.sum(axis=1)\n"
+        "    prices = test.prices._replace(k_a=test.prices.k_a * lucky)\n"
+        "    c = np.asarray(test.control, np.float64)\n",
+        "Prices chosen by the bins that they are tested on make Markov's inequality speak of another variable.",
+        ("bounds/test_profile.py::test_the_known_part_uses_exact_masses",),
+    ),
+    Mutant(
+        "profile-designed-on-the-certify-draws",
+        _METHOD,
+        'trials.votes([trials.x], "profile", tuple(dict.fromkeys(rows)), split, tuple(dict.fromkeys(lines)))',
+        "trials.smoothed.tallies([replace(Request(trials.x, trials.per_verdict, "
+        'replace(trials._stream("profile"), stage="certify"), tuple(dict.fromkeys(rows)), split), '
+        "lines=tuple(dict.fromkeys(lines)))])",
+        "The bins that certify would have been seen before the prices were fixed.",
+        ("methods/test_profile.py::test_the_design_sees_search_draws_alone",),
+    ),
+    Mutant(
+        "one-half-of-the-draws-used-twice",
+        _METHOD,
+        "    one, two = (line.off(half) for half in halves)",
+        "    one = two = line.off(halves[0])",
+        "(F2) needs the product of two independent halves.",
+        ("methods/test_profile.py::test_half_moments_are_taken_off_the_line",),
+    ),
+    Mutant(
         "mean-of-the-control-variate-forgotten",
         _BOUND,
         "    known = float(masses @ (prices.k_a + prices.k_b - c))",

@@ -61,8 +61,9 @@ class PlanarTable(Oracle):
 
     def _at(self, points: Floats, sigma: float) -> Floats:
         """The probabilities of all classes at points of the plane, (points, classes)."""
-        cells = self._masses(points[:, 0], 0, sigma)[:, :, None] * self._masses(points[:, 1], 1, sigma)[:, None, :]
-        return np.stack([cells[:, self._table == k].sum(axis=1) for k in range(self.num_classes)], axis=1)
+        across, up = (self._masses(points[:, axis], axis, sigma) for axis in (0, 1))
+        found = [((across @ (self._table == k)) * up).sum(axis=1) for k in range(self.num_classes)]
+        return np.stack(found, axis=1)
 
     def probabilities(self, x: npt.ArrayLike, sigma: float) -> Floats:
         """Sums of products of normal masses."""
@@ -140,6 +141,12 @@ class Slabs(Oracle):
         """As on the line, along the normal."""
         slope = self._line.gradient([float(self._w @ self.point(x, sigma))], sigma)
         return slope * self._w
+
+    def profile(self, x: npt.ArrayLike, sigma: float, z: Floats) -> Floats:
+        """The probabilities of the classes given u.Z = z, u the unit normal, (points, classes): all 0 or 1."""
+        level = float(self._w @ self.point(x, sigma))
+        inside = self._line.scores(torch.from_numpy(level + sigma * np.atleast_1d(z))[:, None]).numpy()[:, 1] > 0
+        return np.stack([~inside, inside], axis=-1).astype(np.float64)
 
     def robust_distance(
         self, x: npt.ArrayLike, sigma: float, low: npt.ArrayLike | None = None, high: npt.ArrayLike | None = None

@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import brentq
 from scipy.special import ndtr as Phi
 from scipy.special import ndtri as Phi_inv
-from scipy.stats import ncx2
+from scipy.stats import chi2, ncx2
 from torch import Tensor
 
 from doublebubble.audit.oracles.base import Oracle, box_of
@@ -52,6 +52,15 @@ class BallClassifier(Oracle):
         density = ncx2.pdf((self._radius / sigma) ** 2, self.dimension + 2, away @ away / sigma**2)
         slope = -2 * density * away / sigma**2
         return np.stack([-slope, slope])
+
+    def profile(self, x: npt.ArrayLike, sigma: float, z: Floats) -> Floats:
+        """The probabilities of the classes given u.Z = z, u the way from the centre to x, (points, classes).
+
+        What is left of the noise has a squared length of d - 1 degrees of freedom.
+        """
+        rho = float(np.linalg.norm(self.point(x, sigma) - self._centre))
+        left = (self._radius / sigma) ** 2 - (rho / sigma + z) ** 2
+        return np.stack([chi2.sf(left, self.dimension - 1), chi2.cdf(left, self.dimension - 1)], axis=-1)
 
     def robust_distance(
         self, x: npt.ArrayLike, sigma: float, low: npt.ArrayLike | None = None, high: npt.ArrayLike | None = None
