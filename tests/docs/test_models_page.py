@@ -111,10 +111,10 @@ def trained_lenet(images: Tensor, labels: Tensor, sigma: float) -> nn.Module:
         model = nn.Sequential(nn.Identity(), PublishedLeNet())
         optimiser = torch.optim.Adam(model.parameters(), lr=0.002)
         for _ in range(4):
-            for rows in torch.randperm(len(labels)).split(64):
+            for rows in torch.split(torch.randperm(len(labels)), 64):
                 noisy = images[rows] / 255 + sigma * torch.randn(len(rows), 1, 28, 28)
                 optimiser.zero_grad()
-                nn.functional.cross_entropy(model(noisy), labels[rows]).backward()
+                torch.autograd.backward(nn.functional.cross_entropy(model(noisy), labels[rows]))
                 optimiser.step()
     return model.eval()
 

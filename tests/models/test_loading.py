@@ -162,7 +162,9 @@ def test_timm_by_name(tmp_path: Path, model: Normalised, monkeypatch: pytest.Mon
 
 
 def test_what_is_none_of_these_is_said(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="expected a folder, a file, module:factory, timm:NAME or one of cnn"):
+    with pytest.raises(
+        SettingError, match="expected a folder, a file, module:factory, timm:NAME, hf:FOLDER or one of cnn"
+    ):
         load("nowhere")
     with pytest.raises(SettingError, match="cnn is an architecture and needs a file of weights"):
         load("cnn")

@@ -74,7 +74,7 @@ def test_lenet_of_the_smoothing_repositories(tmp_path: Path) -> None:
 def test_torchvisions_weights_are_normalised_as_the_data_are(tmp_path: Path) -> None:
     network = plain("resnet18", COLOUR)
     torch.save(network.state_dict(), tmp_path / "resnet18.pth")
-    model = nn.Sequential(NormaliseFirst(*map(list, DATA3)), network)
+    model = nn.Sequential(NormaliseFirst(list(DATA3[0]), list(DATA3[1])), network)
     assert agree(tmp_path / "resnet18.pth", model, COLOUR, arch="resnet18")
     by_name = load_classifier("resnet18", COLOUR, 10, *DATA3, tmp_path / "resnet18.pth")
     with torch.no_grad():

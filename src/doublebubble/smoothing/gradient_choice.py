@@ -24,8 +24,7 @@ def suited(settings: _Chosen, model: nn.Module) -> _Chosen:
     """
     if not is_black_box(model):
         return settings
-    if isinstance(settings, CertifyConfig):
-        _require_no_autograd(settings)
+    _require_no_autograd(settings)
     if settings.gradient == "approximate":
         return settings
     if "gradient" in settings.model_fields_set:
@@ -36,9 +35,9 @@ def suited(settings: _Chosen, model: nn.Module) -> _Chosen:
     return settings.model_copy(update={"gradient": "approximate"})
 
 
-def _require_no_autograd(config: CertifyConfig) -> None:
+def _require_no_autograd(config: CertifyConfig | AttackSettings) -> None:
     protocol, method = _AUTOGRAD_ALWAYS
-    if config.protocol == protocol and method in config.methods:
+    if isinstance(config, CertifyConfig) and config.protocol == protocol and method in config.methods:
         others = ", ".join(name for name in config.methods if name != method) or "cohen"
         raise SettingError(
             f"methods: {method} of protocol {protocol} differentiates the model, and this one is a black box; ask for "
