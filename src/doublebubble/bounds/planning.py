@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr as Phi
+from scipy.special import ndtri as Phi_inv
 from scipy.stats import beta as beta_law
 from scipy.stats import binom
 
@@ -45,6 +46,31 @@ def fewest_draws(radius: float, sigma: float, alpha: float) -> int:
     if not (0 < radius < 8 * sigma and 0 < alpha < 1):
         raise SettingError(f"radius: expected one inside (0, 8 sigma) and alpha in (0, 1), got {radius!r}, {alpha!r}")
     return max(1, math.ceil(math.log(alpha) / math.log1p(-float(Phi(-radius / sigma)))))
+
+
+def draws_ahead(
+    draws: int,
+    hits: int,
+    ts: npt.ArrayLike,
+    levels: npt.ArrayLike,
+    beta: float,
+    cap: int,
+    precision: float | None = None,
+) -> float:
+    """About how many more draws counting votes takes until all of these radii, t sigma each, are decided.
+
+    p_A is averaged over its Beta(hits + 1/2, misses + 1/2). With a precision, radii next to the true one stay open.
+    """
+    p = np.asarray(beta_law.ppf((np.arange(8) + 0.5) / 8, hits + 0.5, draws - hits + 0.5), np.float64)[:, None]
+    t, level = np.atleast_1d(ts).astype(np.float64), np.atleast_1d(levels).astype(np.float64)
+    q = Phi(t)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kl = p * np.log(p / q) + (1 - p) * np.log((1 - p) / Phi(-t))
+        need = np.minimum(np.where(p > q, -np.log(level), -math.log(beta)) / np.maximum(kl, 1e-300), float(cap))
+        if precision is not None:
+            near = np.abs(np.log(t / np.maximum(Phi_inv(p), 1e-9))) < math.log1p(precision) / 3
+            need = np.where(near, 0.0, need)
+    return max(0.0, float(need.max(1, initial=0.0).mean()) - draws)
 
 
 @dataclass(frozen=True, eq=False)
