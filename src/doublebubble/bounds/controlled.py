@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from doublebubble.bounds.ladder import Ladder
+from doublebubble.bounds.planning import exact_reach
 from doublebubble.bounds.rivals import controlled_payoffs
 from doublebubble.bounds.sequences import (
     Bet,
@@ -33,6 +34,7 @@ MAJORITY = 1 / 2000
 """The part of alpha at which a class is shown to have more than half of the probability, before a change to it."""
 
 _DIGITS = 4  # of c
+_EXACT = 8  # radii for which the law of counting votes is worth computing
 
 
 def change_reserve(alpha: float, misplaced: float) -> float:
@@ -151,7 +153,8 @@ def change_at(
     ts = [ladder.radii[place] / sigma * (1 + 1e-15) for place in places]
     levels = [ladder.levels[place] for place in places]
     # whatever counting votes up to the cap would not reach may be given up: the promise of beta is about those votes
-    aims = [reach(t, level, ladder.beta, ladder.cap) for t, level in zip(ts, levels, strict=True)]
+    farthest = exact_reach if len(places) <= _EXACT else reach
+    aims = [farthest(t, level, ladder.beta, ladder.cap) for t, level in zip(ts, levels, strict=True)]
     counts = [[hits, draws - hits]]
     return Change(
         top=top,

@@ -23,10 +23,11 @@ from doublebubble.smoothing.votes import VoteStream
 from doublebubble.streams import Stream
 from doublebubble.types import Counts, Floats
 
-_LEAST_SEEN = 400  # draws before a change: fewer show too little of c, and of how many are ahead
+_LEAST_SEEN = 300  # draws before a change: fewer show too little of c, and of how many are ahead
 _WORTH = 1500  # draws ahead that pay for a search
 _LOOK = 64  # draws whose gradients show the direction: 512 leave 0.97 of the variance that these leave
 _MOST_LEFT = 0.97  # of the variance: a control variate that leaves more is not used
+_FREEDOM = 8  # degrees of freedom of the fit: 24 bins, 3 of 9 parts of each
 _MOST_MISPLACED = 0.05  # of alpha
 _GOOD = 0.7  # cosine between the slope and what past votes show of it, from which on it is used
 _SHOWING = 0.75  # of the past draws show the direction where there are no gradients; the others show c
@@ -82,7 +83,8 @@ class Controlling:
         pilot: Counts = np.zeros((len(EDGES) + 1, 2), np.int64)
         np.add.at(pilot, (bins[used:draws], np.where(hits[used:draws], 0, 1)), 1)
         control = fitted_control(pilot)
-        return Found(control if control.left < _MOST_LEFT else None, cost)
+        fitted = control.left / (1 - min(0.9, _FREEDOM / int(pilot.sum()))) ** 2  # on draws that the fit has not seen
+        return Found(control if fitted < _MOST_LEFT else None, cost)
 
     def _past_shows(self, draws: int, hits: int) -> bool:
         return expected_cosine(int(_SHOWING * draws), int(_SHOWING * hits), self._given.x.numel()) >= _GOOD

@@ -20,6 +20,7 @@ MAJORITY = mp.mpf(1) / 2000
 _SPACING, _TOP_ODDS, _TOP_POWER = mp.mpf("0.2"), mp.mpf(7), mp.mpf("0.75")
 _NEAR = 50.0  # terms smaller than the largest by this, in logarithms, are left out: a sum of fewer terms is smaller
 _TRUST = mp.mpf("0.9")
+_BINS, _EDGE = 24, mp.mpf("0.000501")  # edges are sqrt(3) times quantiles, to three decimals
 _LEAST = mp.mpf("0.0001")  # of the control variate, and of what it is short of 1
 _FIT = mp.mpf("0.000051")  # half of its last decimal
 
@@ -54,7 +55,9 @@ class Changed:
         self._edges = [exact(edge, "an edge of a bin") for edge in stored["edges"]]
         self._control = [exact(value, "the control variate") for value in stored["control"]]
         bins = len(self._edges) + 1
-        require(bins >= 2 and all(a < b for a, b in pairwise(self._edges)), "the edges of the bins do not rise")
+        quantiles = [mp.sqrt(6) * mp.erfinv(mp.mpf(2 * j) / _BINS - 1) for j in range(1, _BINS)]
+        usual = bins == _BINS and all(abs(a - b) <= _EDGE for a, b in zip(self._edges, quantiles, strict=True))
+        require(usual, "the bins are not those of the rule")
         require(len(self._control) == bins, "the control variate does not fit the bins")
         require(all(0 < value < 1 for value in self._control), "the control variate leaves (0, 1)")
         self.pilot = _table(stored["pilot"], bins)
