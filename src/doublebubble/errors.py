@@ -25,6 +25,10 @@ class ModelError(DoubleBubbleError, RuntimeError):
     """A model that cannot be certified as it is: training mode, wrong number of classes, non-finite logits."""
 
 
+class GradientError(ModelError):
+    """A model whose logits autograd cannot differentiate: a black box."""
+
+
 class BudgetError(DoubleBubbleError, RuntimeError):
     """More error probability was asked for than alpha holds."""
 

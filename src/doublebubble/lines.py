@@ -79,18 +79,22 @@ class Line:
 
     def misplaced(self, n: int) -> float:
         """A bound on the probability that rounding puts any of n draws into a wrong bin: to be taken off alpha (N6)."""
-        d = len(self.direction)
-        root, b = math.sqrt(d), _block(d)
-        error = 2.0**-48 * (2 * root + _BEYOND)
-        error += ((2 * b + 3) * 2.0**-53 + _UNIT + 2.0**-53) * (root + _BEYOND)
-        each = 0.8 * 1.01 * error * len(self.edges) + math.exp(-98) + d * 2.0**-63
-        return n * each * (1 + 1e-12)
+        return misplaced(len(self.direction), len(self.edges), n)
 
     def off(self, vector: Floats) -> Floats:
         """The part of a vector at right angles to the line, to 2^-47 of its length."""
         along = math.fsum((self.direction * vector).tolist())
         rest: Floats = vector - along * self.direction
         return rest
+
+
+def misplaced(dim: int, edges: int, n: int) -> float:
+    """The same before there is a line, from the dimension and the number of inner edges."""
+    root, b = math.sqrt(dim), _block(dim)
+    error = 2.0**-48 * (2 * root + _BEYOND)
+    error += ((2 * b + 3) * 2.0**-53 + _UNIT + 2.0**-53) * (root + _BEYOND)
+    each = 0.8 * 1.01 * error * edges + math.exp(-98) + dim * 2.0**-63
+    return n * each * (1 + 1e-12)
 
 
 def _block(dim: int) -> int:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.errors import SettingError
+from doublebubble.lines import Line
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import NormalDraws, Stream
 from doublebubble.tally import Request
@@ -141,3 +142,45 @@ def test_a_stream_of_votes_has_no_pairs_and_no_moments() -> None:
     ):
         with pytest.raises(SettingError, match="no pairs and no moments"):
             smoothed().open_votes(request)
+
+
+@pytest.mark.parametrize("batch_size", [2, 7, 64])
+def test_a_line_that_is_followed_late_knows_the_bins_of_all_draws(batch_size: int) -> None:
+    """Against the noise of the stream itself, whatever was drawn ahead, and with the votes beside it."""
+    classifier = smoothed(batch_size=batch_size)
+    request = Request(image(1), 300, Stream(0, 1, "certify"))
+    stream = classifier.open_votes(request)
+    stream.keep_past()
+    classifier.extend([(stream, 50)])
+    line = Line.along(np.arange(1.0, image(1).numel() + 1), (-0.5, 0.5))
+    noise = torch.empty((300, *image(1).shape))
+    classifier.noise.source(request.stream, classifier.checked(image(1), 1)).fill(noise)
+    bins = line.places(noise.reshape(300, -1).double()).tolist()
+    votes = classifier.tally(replace(request, keep_votes=True)).votes
+    assert votes is not None
+    assert stream.past_votes(40).tolist() == votes[:40].tolist()
+    made = torch.cat([rows for _, rows in stream.past_noise(40)])
+    assert torch.equal(made, noise[:40].reshape(40, -1).double())
+    assert stream.votes_from(30) == votes[30 : stream.drawn].tolist()
+    assert stream.follow(line) == bins[: stream.drawn]
+    assert stream.bins_from(30) == bins[30 : stream.drawn]
+    classifier.extend([(stream, 200)])
+    assert stream.votes_from(60) == votes[60 : stream.drawn].tolist()
+    assert stream.bins_from(60) == bins[60 : stream.drawn]
+
+
+def test_a_line_cannot_be_followed_twice_nor_where_noise_is_not_kept() -> None:
+    line = Line.along(np.ones(image().numel()), (0.0,))
+    stream = smoothed().open_votes(Request(image(), 10, Stream(0, 0, "certify")))
+    for wrong in (lambda: stream.past_votes(1), lambda: stream.bins_from(0)):
+        with pytest.raises(AssertionError):
+            wrong()
+    assert stream.follow(line) == []
+    with pytest.raises(AssertionError, match="one line"):
+        stream.follow(line)
+    smoothed().extend([(stream, 2)])
+    with pytest.raises(AssertionError, match="drawn already"):
+        stream.keep_past()
+    exact = SmoothedClassifier(small_net(), 0.5, 4, None, noise="gaussian64")
+    with pytest.raises(AssertionError, match="under gaussian noise"):
+        exact.open_votes(Request(image(), 10, Stream(0, 0, "certify"))).follow(line)

@@ -16,14 +16,26 @@ from decimal import Decimal
 import numpy as np
 
 from doublebubble.bounds import AlphaBudget
+from doublebubble.bounds.controlled_votes import Change
 from doublebubble.bounds.edges import Edges
 from doublebubble.bounds.ladder import Ladder, Stop, looks, precise_radii, vote_ladder
-from doublebubble.bounds.leader import Win, open_levels, run_race, start_race
+from doublebubble.bounds.leader import (
+    Race,
+    Win,
+    change_race,
+    may_change,
+    open_levels,
+    run_changed,
+    run_race,
+    start_race,
+)
 from doublebubble.bounds.sequences import target
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import cohen_ceiling
+from doublebubble.protocols.control import Controlling, reserve_for
 from doublebubble.protocols.sound import noise_of
+from doublebubble.search.gradients import Cost
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import INPUT, Stream
 from doublebubble.tally import Request
@@ -34,25 +46,32 @@ _ROUND = 4  # micro-batches that the inputs at work fill together
 METHOD = "cohen"
 
 
-def edges_of(config: CertifyConfig, sigma: float, alpha: float | None = None) -> Edges:
+def edges_of(config: CertifyConfig, sigma: float, alpha: float | None = None, reserve: float = 0.0) -> Edges:
     """The ladder of radii and at which votes each is decided, fixed before any draw.
 
-    At level `alpha`, what the noise leaves of the whole; at the whole if it is not said.
+    At level `alpha`, what the noise leaves of the whole; at the whole if it is not said. `reserve` is what is set aside
+    of it for a change to a control variate.
     """
     level = config.alpha if alpha is None else alpha
-    return _edges(config.radii, config.precision, level, config.beta, config.max_draws, sigma)
+    return _edges(config.radii, config.precision, level, config.beta, config.max_draws, sigma, reserve)
 
 
 @functools.lru_cache(maxsize=4)
 def _edges(
-    radii: tuple[float, ...] | None, precision: float | None, alpha: float, beta: float, cap: int, sigma: float
+    radii: tuple[float, ...] | None,
+    precision: float | None,
+    alpha: float,
+    beta: float,
+    cap: int,
+    sigma: float,
+    reserve: float,
 ) -> Edges:
     if radii is None:
         assert precision is not None
         radii = precise_radii(precision, sigma, max(cohen_ceiling(cap, alpha, sigma), 0.1 * sigma))
     else:
         radii = tuple(_at_least(radius) for radius in radii)
-    ladder = vote_ladder(radii, sigma, alpha, beta, cap, open_levels(radii, sigma, alpha), precision)
+    ladder = vote_ladder(radii, sigma, alpha, beta, cap, open_levels(radii, sigma, alpha, reserve), precision)
     return Edges(ladder, looks(cap))
 
 
@@ -114,14 +133,20 @@ class _Sampling:
 
     def __init__(self, smoothed: SmoothedClassifier, config: CertifyConfig, number: int, given: Input) -> None:
         self.number = number
-        self.seconds = 0.0
+        self.seconds = self._search_seconds = 0.0
         self._smoothed, self._config, self._given = smoothed, config, given
         self._noise = noise_of(smoothed, config.max_draws, given, config.alpha)
         self._alpha = AlphaBudget(config.alpha, self._noise.loss).remaining
-        self._edges = edges_of(config, smoothed.sigma, self._alpha)
+        self._reserve = reserve_for(smoothed, config, given.x.numel(), self._alpha)
+        self._edges = edges_of(config, smoothed.sigma, self._alpha, self._reserve)
         stream = Stream(config.seed, given.index, "certify", INPUT)
         self.votes = smoothed.open_votes(Request(given.x, self._edges.ladder.cap, stream))
         self._race = start_race(self._edges, smoothed.num_classes)
+        self._cost = Cost()
+        self._controlling: Controlling | None = None
+        if self._reserve:
+            self.votes.keep_past()
+            self._controlling = Controlling(smoothed, config, self._edges.ladder, given, self.votes)
 
     @property
     def stop(self) -> Stop | None:
@@ -138,9 +163,32 @@ class _Sampling:
 
         Draws beyond the look that decides were made to fill a micro-batch; nobody looks at them.
         """
+        start, searched = time.perf_counter(), self._search_seconds
+        self._race = self._looked()
+        self.seconds += time.perf_counter() - start - (self._search_seconds - searched)
+
+    def _looked(self) -> Race:
+        edges, race = self._edges, self._race
+        while race.change is None:
+            pause = None if self._controlling is None else self._controlling.worth
+            race = run_race(edges, race, self.votes.votes_from(race.draws), pause)
+            if not race.paused:
+                return race
+            race = self._changed(race)
+        votes = self.votes.votes_from(race.draws)
+        return run_changed(edges, race, votes, self.votes.bins_from(race.draws))
+
+    def _changed(self, race: Race) -> Race:
+        """The race with a control variate where one is found, the class is settled and enough draws are ahead."""
+        if self._controlling is None or not may_change(self._edges, race, self._alpha):
+            return race
         start = time.perf_counter()
-        self._race = run_race(self._edges, self._race, self.votes.votes_from(self._race.draws))
-        self.seconds += time.perf_counter() - start
+        found = self._controlling.find(race.draws, race.leader)
+        self._controlling, self._cost = None, self._cost + found.cost
+        self._search_seconds += time.perf_counter() - start
+        if found.control is None:
+            return race
+        return change_race(self._edges, race, self._smoothed.sigma, found.control)
 
     def certificate(self) -> Certificate:
         """What the votes prove, and what is needed to prove it again."""
@@ -162,6 +210,8 @@ class _Sampling:
                 "cap": ladder.cap,
                 "wins": [[win.draws, win.hits, len(list(same))] for win, same in itertools.groupby(wins)],
                 "stop": self.stop.name.lower(),
+                **({"reserve": self._reserve} if self._reserve else {}),
+                **({"change": _stored(race.change, wins)} if race.change is not None else {}),
             },
         )
         return Certificate(
@@ -172,7 +222,7 @@ class _Sampling:
             radius=radius,
             radii={METHOD: radius},
             method=METHOD,
-            reason=_reason(config, wins, self.stop),
+            reason=_reason(config, wins, self.stop, race.change),
             protocol="sound",
             guarantee=Guarantee.EXACT,
             alpha=config.alpha,
@@ -183,9 +233,13 @@ class _Sampling:
             multipliers=(1.0,),
             whole_domain=False,
             counts={INPUT: counts},
-            draws={"select": 0, "search": 0, "certify": race.draws},
-            forward_equivalents={"select": 0, "search": 0, "certify": race.draws},
-            seconds={"certify": self.seconds},
+            draws={"select": 0, "search": self._cost.draws, "certify": race.draws},
+            forward_equivalents={
+                "select": 0,
+                "search": self._cost.forward_equivalents,
+                "certify": race.draws,
+            },
+            seconds={"search": self._search_seconds, "certify": self.seconds},
             noise=self._noise,
         )
 
@@ -194,6 +248,19 @@ def _rungs(ladder: Ladder) -> dict[str, list[float]]:
     return {"radii": list(ladder.radii), "levels": list(ladder.levels)}
 
 
-def _reason(config: CertifyConfig, wins: Sequence[Win], stop: Stop) -> str:
+def _stored(change: Change, wins: Sequence[Win]) -> dict[str, object]:
+    """What a verifier needs of a change: what was fixed at its look, and the votes by bin where radii won later."""
+    control = change.control
+    return {
+        "at": [change.draws, change.hits],
+        "edges": list(control.edges),
+        "control": list(control.values),
+        "pilot": [list(row) for row in control.pilot],
+        "tables": [[list(row) for row in win.table] for win in dict.fromkeys(wins) if win.table is not None],
+    }
+
+
+def _reason(config: CertifyConfig, wins: Sequence[Win], stop: Stop, change: Change | None) -> str:
     claimed = "" if config.radii is None else f"{len(wins)} of {len(config.radii)} radii certified; "
-    return f"votes at the input, looked at as they came: {claimed}{stop.value}"
+    since = "" if change is None else f"with a control variate since draw {change.draws}; "
+    return f"votes at the input, looked at as they came: {since}{claimed}{stop.value}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from doublebubble.errors import ModelError, SettingError
+from doublebubble.errors import GradientError, SettingError
 from doublebubble.models.calling import ModelCode
 from doublebubble.smoothing.forward import Forward
 from doublebubble.streams import NormalDraws, Stream
@@ -211,7 +211,7 @@ def _gradient(value: Tensor, centre: Tensor, keep: bool, index: int) -> Tensor:
         with ModelCode(f"input {index}: the gradient of the model failed"):
             (gradient,) = torch.autograd.grad(value, centre, retain_graph=keep, allow_unused=True)
     if gradient is None:
-        raise ModelError(
+        raise GradientError(
             f"input {index}: expected logits that autograd can differentiate with respect to the input, got logits "
             "without a gradient: use gradient `approximate`; gradient `full` and method `double` of protocol `paper` "
             "cannot use this model"

@@ -4,22 +4,28 @@ Votes are argmax votes at one recorded micro-batch shape, on noise that is named
 any order, after a restart, and whatever other inputs share the machine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from doublebubble.errors import SettingError
+from doublebubble.lines import Line
 from doublebubble.noise import NoiseLaw, NoiseSource
 from doublebubble.smoothing.forward import Buffers, Forward, some_rows
 from doublebubble.smoothing.rows import Rows, require_room_for_noise
-from doublebubble.tally import Accumulator, Request, Tally
+from doublebubble.tally import Accumulator, Request, Tally, summing_device
 
+_MADE_AGAIN = 256  # draws whose noise is made again at a time
 _PIECE = 16  # draws of one stream that are worth the trouble of filling free rows with them
 
 
 class VoteStream(Accumulator):
-    """The votes of one request in order, taken bit by bit, as far as they are needed; `request.n` is the most."""
+    """The votes of one request in order, taken bit by bit, as far as they are needed; `request.n` is the most.
+
+    A line may be followed from some draw on: then the bins in which the noise falls along it are known too, also those
+    of the draws made before, whose noise is made again.
+    """
 
     def __init__(self, request: Request, x: Tensor, num_classes: int, noise: NoiseLaw) -> None:
         if request.antithetic or request.moments or request.keep_votes:
@@ -28,15 +34,23 @@ class VoteStream(Accumulator):
         self.x = x
         self.source = noise.source(request.stream, x)
         self.asked = self.drawn = 0
+        self._law = noise
         self._first = 0
         self._new: list[Tensor] = []
         self._ahead: list[int] = []
+        self._past: list[Tensor] | None = None
+        self._line: Line | None = None
+        self._bins: list[int] = []
 
     def add(self, votes: Tensor, noise: Tensor, first: int) -> None:
-        """Take the votes of the next draws."""
+        """Take the votes of the next draws, and the bins of their noise along the line that is followed."""
         if first != self.drawn:
             raise AssertionError(f"draw {first} came where draw {self.drawn} was expected")
         self._new.append(votes)
+        if self._past is not None:
+            self._past.append(votes.to("cpu", torch.int16))
+        if self._line is not None:
+            self._bins += self._places(self._line, noise)
         self.drawn += len(votes)
 
     def votes_from(self, first: int) -> list[int]:
@@ -47,8 +61,53 @@ class VoteStream(Accumulator):
             self._ahead += torch.cat(self._new).tolist()
             self._new.clear()
         del self._ahead[: first - self._first]
+        if self._line is not None:
+            del self._bins[: first - self._first]
         self._first = first
         return self._ahead
+
+    def keep_past(self) -> None:
+        """Keep all votes, which is to be asked for before the first draw, until a line is followed."""
+        if self.drawn:
+            raise AssertionError(f"{self.drawn} votes were drawn already")
+        self._past = []
+
+    def past_votes(self, upto: int) -> Tensor:
+        """The votes of the first `upto` draws, which must have been kept."""
+        if self._past is None or upto > self.drawn:
+            raise AssertionError(f"the first {upto} votes were asked for, and they were not kept")
+        return torch.cat(self._past)[:upto].long()
+
+    def past_noise(self, upto: int) -> Iterator[tuple[int, Tensor]]:
+        """The noise of the first `upto` draws made again, in pieces (number of the first draw, float64 rows)."""
+        source = self._law.source(self.request.stream, self.x)
+        for first in range(0, upto, _MADE_AGAIN):
+            noise = self._law.room(self.x, min(_MADE_AGAIN, upto - first))
+            source.fill(noise)
+            yield first, self._flat(noise)
+
+    def follow(self, line: Line) -> list[int]:
+        """From now on know the bins along this line; returns those of all draws made so far.
+
+        The noise must be kept with the draws, which it is under `gaussian` alone.
+        """
+        if self._law.name != "gaussian" or self._line is not None:
+            raise AssertionError("one line can be followed, under gaussian noise")
+        bins = [place for _, noise in self.past_noise(self.drawn) for place in line.places(noise).tolist()]
+        self._line, self._bins, self._past = line, bins[self._first :], None
+        return bins
+
+    def bins_from(self, first: int) -> list[int]:
+        """The bins of the draws that `votes_from` gave the votes of."""
+        if self._line is None or first != self._first:
+            raise AssertionError(f"bins from {first} on were asked for, those from {self._first} are at hand")
+        return self._bins
+
+    def _places(self, line: Line, noise: Tensor) -> list[int]:
+        return [int(place) for place in line.places(self._flat(noise)).tolist()]
+
+    def _flat(self, noise: Tensor) -> Tensor:
+        return noise.reshape(len(noise), -1).to(summing_device(noise.device)).double()
 
 
 class VoteCounter:

@@ -24,17 +24,17 @@ _SLACK = mp.mpf("0.002")  # how much a radius may fall short of what its numbers
 _COVERED = mp.mpf("0.03")  # the same for a covering, which is cut off where a sector leaves no lead to go on
 
 
-def check_ball(ball: Ball, sigma: float, centre: Point | None, box: Box | None) -> None:
+def check_ball(ball: Ball, sigma: float, centre: Point | None, box: Box | None, dimension: int) -> None:
     """Confirm that g is the ball's class on the open ball, with probability at least 1 - ball.alpha over its draws.
 
-    `centre` is needed, None if it is not at hand, where the evidence has an eta.
+    `centre` is needed, None if it is not at hand, where the evidence has an eta; `dimension` is that of the input.
     """
     counts, top = [int(count) for count in ball.counts], ball.evidence.get("top")
     require(min(counts) >= 0 and sum(counts) == ball.n >= 1, f"the votes sum to {sum(counts)}, n is {ball.n}")
     require(type(top) is int and 0 <= top < len(counts), f"the class of a ball is {top!r}")
     assert isinstance(top, int)
     if ball.statistic == SEQUENCE:
-        check_sequence(ball, sigma)
+        check_sequence(ball, sigma, dimension)
         return
     rules = ball.evidence.get("rules")
     require(isinstance(rules, list) and len(rules) > 0, "a ball's evidence lacks rules")

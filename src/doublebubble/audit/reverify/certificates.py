@@ -107,7 +107,7 @@ def _check(made: Certificate, x: Point | None, domain: tuple[float, float] | Non
         within([*losses, *(ball.alpha for ball in claim.balls)], made.alpha, "the plan")
         for ball in claim.balls:
             centre = x if ball.centre is None else ball.centre.reshape(-1)
-            check_ball(ball, made.sigma, centre, box)
+            check_ball(ball, made.sigma, centre, box, prod(made.shape))
         _check_counts(made, claim)
         _check_radius(method, claim, x, box, made.noise.grid)
 
