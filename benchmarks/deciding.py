@@ -3,11 +3,11 @@
     python -m benchmarks.deciding --model DIR --dataset cifar10 --data-dir DATA --sigma 0.5 --radius 0.5 --every 50 \
         --out RUN
 
-What is certified is an ordinary run: a killed one goes on by the same command. Search draws count, and once more with a
-backward pass as two forward ones. The yardstick L is the sum over inputs of min(cap, ln(1/level)/KL(p, p0)), level alpha
-where p > p0 and beta below, with p of each input from draws of its own: as many as put p eight standard errors from p0, and
-where 20 000 do not, those and the votes of the run. Its error is that of these estimates, by sampling p from what the
-draws leave open; a noisy p makes L too large rather than too small, which the mean of the samples shows.
+What is certified is an ordinary run: a killed one goes on by the same command. Search draws count; passes count a
+backward pass as two forward ones. The yardstick L is the sum over inputs of min(cap, ln(1/level)/KL(p, p0)), level
+alpha where p > p0 and beta below, with p of each input from draws of its own: as many as put p eight standard errors
+from p0, and where 20 000 do not, those and the votes of the run. Its error is that of these estimates, by sampling p
+from what the draws leave open; a noisy p makes L too large rather than too small, as the mean of the samples shows.
 """
 
 import argparse
@@ -103,7 +103,10 @@ def main() -> None:
     print(f"{len(certify)} inputs: {total:,} draws, {int(search.sum()):,} of them search, {int(passes.sum()):,} passes")
     print(f"median {np.median(certify + search):.0f}, most {int((certify + search).max()):,}")
     print(f"with a control variate: {sum(changed)}; stopped: { {stop: stops.count(stop) for stop in set(stops)} }")
-    print(f"{asked.max_draws:,} for each input are {asked.max_draws * len(certify) / total:,.0f} times as many", flush=True)
+    print(
+        f"{asked.max_draws:,} for each input are {asked.max_draws * len(certify) / total:,.0f} times as many",
+        flush=True,
+    )
     t, p0 = asked.radius / asked.sigma, float(Phi(asked.radius / asked.sigma))
     smoothed = db.SmoothedClassifier(model, asked.sigma, data.info.num_classes)
     found = shares(smoothed, run, {index: data.inputs(torch.tensor([index]))[0] for index in indices}, p0)

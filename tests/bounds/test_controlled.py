@@ -189,7 +189,9 @@ def test_a_majority_is_shown_at_the_level_set_aside() -> None:
 
 
 def test_the_reserve_pays_for_both_events() -> None:
-    assert Fraction(change_reserve(0.001, 2e-6)) >= Fraction(2) * Fraction(0.001) / 2000 + Fraction(2e-6) - Fraction(1, 10**18)
+    assert Fraction(change_reserve(0.001, 2e-6)) >= Fraction(2) * Fraction(0.001) / 2000 + Fraction(2e-6) - Fraction(
+        1, 10**18
+    )
 
 
 def test_what_is_left_of_the_variance() -> None:

@@ -99,7 +99,7 @@ def test_a_black_box_goes_on_by_its_past_votes() -> None:
 
 
 def test_nothing_after_the_look_of_the_change_is_seen() -> None:
-    """Large batches draw far ahead: what is fixed at the change, and all that follows, is the same as with small ones."""
+    """Large batches draw far ahead: what is fixed at the change, and all that follows, is as with small ones."""
     for gradient in ("full", "approximate"):
         one, *others = [made(0.51, batch_size=size, gradient=gradient, max_draws=4000) for size in (2, 64, 1000)]
         assert "change" in one.balls[0].evidence

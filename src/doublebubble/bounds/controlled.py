@@ -1,4 +1,4 @@
-"""Votes that go on with a control variate: what a draw pays by the bin it falls in, and what that has shown (Theorem V).
+"""Votes that go on with a control variate: what a draw pays by the bin it falls in, and what is shown (Theorem V).
 
 From one look on, a step function c of the bin of z = u0.Z is taken off each vote and its mean added: the same mean with
 less variance. Everything is fixed at that look from what came before it. Functions of counts: numpy and scipy only, no
@@ -148,7 +148,7 @@ def change_at(
 
     Nothing here may depend on a later draw. The wealth goes on from where counting votes has brought it.
     """
-    if not places or control.pilot and sum(map(sum, control.pilot)) > draws:
+    if not places or (control.pilot and sum(map(sum, control.pilot)) > draws):
         raise SettingError("change: expected an open radius, and no more draws in the pilot than were made")
     ts = [ladder.radii[place] / sigma * (1 + 1e-15) for place in places]
     levels = [ladder.levels[place] for place in places]

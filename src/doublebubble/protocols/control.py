@@ -1,7 +1,7 @@
 """When do the votes of a hard input go on with a control variate, and with which one? (docs/math.md, Theorem V)
 
-Everything is made from draws before the look of the change, and from search draws of a stream of their own: nothing here
-sees a draw that it is applied to. What is found depends on the input alone.
+Everything is made from draws before the look of the change, and from search draws of a stream of their own: nothing
+here sees a draw that it is applied to. What is found depends on the input alone.
 """
 
 from collections.abc import Sequence
@@ -68,9 +68,7 @@ class Controlling:
         if draws < _LEAST_SEEN:
             return False
         ladder, some = self._ladder, list(places)
-        ahead = draws_ahead(
-            draws, hits, self._ts[some], self._levels[some], ladder.beta, ladder.cap, ladder.precision
-        )
+        ahead = draws_ahead(draws, hits, self._ts[some], self._levels[some], ladder.beta, ladder.cap, ladder.precision)
         return ahead >= _WORTH and (self._config.gradient == "full" or self._past_shows(draws, hits))
 
     def find(self, draws: int, top: int) -> Found:
