@@ -54,7 +54,8 @@ def shares(smoothed: db.SmoothedClassifier, run: db.Run, inputs: dict[int, Any],
     found = []
     for record in run.records:
         ball = record.balls[0]
-        top, made = int(ball.evidence["top"]), Share(0, 0)
+        top, made = ball.evidence["top"], Share(0, 0)
+        assert isinstance(top, int)
         for step, size in enumerate(_STEPS):
             stream = Stream(0, record.index, "audit", f"share/{step}")
             counts = smoothed.tally(Request(inputs[record.index], size, stream)).counts
@@ -90,7 +91,7 @@ def main() -> None:
     parser.add_argument("--max-draws", type=int, default=100_000)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    data, model = load_dataset(asked.dataset, "test", asked.data_dir), load_model(asked.model)
+    data, (model, _) = load_dataset(asked.dataset, "test", asked.data_dir), load_model(asked.model)
     indices = range(asked.first, len(data), asked.every)[: asked.inputs]
     settings = {"radii": (asked.radius,), "max_draws": asked.max_draws}
     run = db.certify(model, data, asked.sigma, indices=list(indices), out=asked.out, **settings)

@@ -1,11 +1,11 @@
-"""Wall time until four radii are decided, over that of a fixed number of draws, ours and a peer's: same model and inputs.
+"""Wall time until four radii are decided, over that of a fixed number of draws, ours and a peer's.
 
     python -m benchmarks.stopping --model DIR --dataset mnist --data-dir DATA [--inputs 500] [--n 10000] [--sigma 0.5]
         [--radii 0.25,0.5,0.75,1] [--peer-batches 32,128,512] [--json FILE]
 
 `--model` is what `doublebubble train --arch lenet` wrote: how many draws an input takes depends on the weights. All run
 in one process, one after the other in turns of a tenth of the inputs, so that a busy moment hits each of them; one
-thread. The peer, adversarial-robustness-toolbox, is timed at each batch size on one tenth of the inputs, and its best one
+thread. The peer, adversarial-robustness-toolbox, is timed at each batch size on a tenth of the inputs, and its best one
 and its default, 32, are compared.
 """
 
@@ -51,7 +51,7 @@ def ours(smoothed: db.SmoothedClassifier, config: db.CertifyConfig) -> Callable[
 def measured(asked: argparse.Namespace) -> dict[str, float]:
     """Seconds of each rival over all inputs, mean draws, and the ratios."""
     data = load_dataset(asked.dataset, "test", asked.data_dir)
-    model: nn.Module = load_model(asked.model)
+    model, _ = load_model(asked.model)
     every = max(1, len(data) // asked.inputs)
     indices = list(range(0, len(data), every))[: asked.inputs]
     xs = list(data.inputs(torch.tensor(indices)))

@@ -18,6 +18,7 @@ from doublebubble.bounds.planning import exact_reach
 from doublebubble.bounds.sequences import Bet
 from doublebubble.errors import InputError, SettingError
 from doublebubble.geometry.profile import bin_masses
+from doublebubble.types import Floats
 from tests.bounds.exact import chance_of
 
 EDGE = 0.4
@@ -72,7 +73,8 @@ def crossed(p: float, tilt: float, what: str, made: Control, depth: int = 12) ->
         place = cell % 2 if sum(state[:2]) < BEFORE else 2 + cell
         return tuple(count + (at == place) for at, count in enumerate(state))
 
-    return chance_of((0,) * 6, step, decided, law(p, tilt), depth)
+    nothing: State = (0,) * 6
+    return chance_of(nothing, step, decided, law(p, tilt), depth)
 
 
 TILTS = (0.0, 0.25)
@@ -109,8 +111,8 @@ def test_without_its_mean_no_radius_would_be_claimed_and_every_one_given_up() ->
 
 
 def test_a_control_variate_with_its_mean_twice_claims_what_is_false(monkeypatch: pytest.MonkeyPatch) -> None:
-    def twice(payoffs: tuple[float, float], values: list[float], masses: list[float]) -> np.ndarray:
-        return np.array(payoffs) - np.array(values)[:, None] + 1.6 * float(np.dot(values, masses))
+    def twice(payoffs: tuple[float, float], values: list[float], masses: list[float]) -> Floats:
+        return np.array(payoffs, np.float64) - np.array(values)[:, None] + 1.6 * float(np.dot(values, masses))
 
     monkeypatch.setattr(controlled, "controlled_payoffs", twice)
     assert crossed(P0, 0.15, "claim", control()) > 0.4

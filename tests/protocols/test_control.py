@@ -11,6 +11,7 @@ import doublebubble as db
 from doublebubble.audit.coverage import Case, count_misses, misses_allowed, repetitions
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.bounds import leader
+from doublebubble.bounds.controlled import is_majority
 from doublebubble.bounds.ladder import vote_ladder
 from doublebubble.protocols import control, sequential
 from doublebubble.protocols.control import Controlling, reserve_for
@@ -31,7 +32,8 @@ class Boxed(nn.Module):
         self.inner = inner
 
     def forward(self, batch: Tensor) -> Tensor:
-        return self.inner(batch.detach()).detach()
+        logits: Tensor = self.inner(batch.detach())
+        return logits.detach()
 
 
 def made(at: float, model: nn.Module | None = None, batch_size: int = 256, **settings: Any) -> db.Certificate:
@@ -160,7 +162,7 @@ def test_where_nothing_shows_a_direction_counting_goes_on() -> None:
 
 def test_a_class_that_is_no_majority_yet_is_not_changed_to(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    whole = leader.is_majority
+    whole = is_majority
 
     def told(draws: int, hits: int, alpha: float, cap: int) -> bool:
         asked.append(draws)

@@ -26,13 +26,13 @@ pytestmark = pytest.mark.not_reverified("errors are planted")
 def made(kind: str = "radii") -> db.Certificate:
     """A radius won by counting, one with the control variate; or a precision; or one whose first radius was open."""
     smoothed = db.SmoothedClassifier(HalfSpace(np.array([0.6, 0.8]), 0.0), 0.5, 2, None)
-    question: dict[str, Any] = {
+    questions: dict[str, dict[str, Any]] = {
         "radii": {"radii": (0.25, 0.5)},
         "one": {"radii": (0.5,)},
         "precision": {"precision": 0.2},
-    }[kind]
+    }
     x = torch.tensor([0.6 * 0.53, 0.8 * 0.53])
-    return db.Certifier(smoothed, db.CertifyConfig(**question)).certify(x, index=3)
+    return db.Certifier(smoothed, db.CertifyConfig(**questions[kind])).certify(x, index=3)
 
 
 def forged(edit: Callable[[dict[str, Any]], None], kind: str = "radii", **fields: Any) -> str:
@@ -64,7 +64,7 @@ def test_the_wealth_is_that_of_the_bet() -> None:
         for size in (10, 300, 5000):
             table = generator.multinomial(size, np.full(48, 1 / 48)).reshape(24, 2)
             there = float(log_wealth(control.claim(t, level, 100_000), table.ravel()))
-            here = float(checked.log_wealth(mp.mpf(t), mp.mpf(level), 100_000, [tuple(row) for row in table.tolist()]))
+            here = float(checked.log_wealth(mp.mpf(t), mp.mpf(level), 100_000, [(int(a), int(b)) for a, b in table]))
             assert there <= here + 1e-9 * (1 + abs(here))
             assert here == pytest.approx(there, rel=1e-6, abs=1e-6)
 
