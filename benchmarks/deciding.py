@@ -3,11 +3,11 @@
     python -m benchmarks.deciding --model DIR --dataset cifar10 --data-dir DATA --sigma 0.5 --radius 0.5 --every 50 \
         --out RUN
 
-What is certified is an ordinary run: a killed one goes on by the same command. Search draws count, and once more with a
-backward pass as two forward ones. The yardstick L is the sum over inputs of min(cap, ln(1/level)/KL(p, p0)), level alpha
-where p > p0 and beta below, with p of each input from draws of its own: as many as put p eight standard errors from p0, and
-where 20 000 do not, those and the votes of the run. Its error is that of these estimates, by sampling p from what the
-draws leave open; a noisy p makes L too large rather than too small, which the mean of the samples shows.
+What is certified is an ordinary run: a killed one goes on by the same command. Search draws count; passes count a
+backward pass as two forward ones. The yardstick L is the sum over inputs of min(cap, ln(1/level)/KL(p, p0)), level
+alpha where p > p0 and beta below, with p of each input from draws of its own: as many as put p eight standard errors
+from p0, and where 20 000 do not, those and the votes of the run. Its error is that of these estimates, by sampling p
+from what the draws leave open; a noisy p makes L too large rather than too small, as the mean of the samples shows.
 """
 
 import argparse
@@ -54,7 +54,8 @@ def shares(smoothed: db.SmoothedClassifier, run: db.Run, inputs: dict[int, Any],
     found = []
     for record in run.records:
         ball = record.balls[0]
-        top, made = int(ball.evidence["top"]), Share(0, 0)
+        top, made = ball.evidence["top"], Share(0, 0)
+        assert isinstance(top, int)
         for step, size in enumerate(_STEPS):
             stream = Stream(0, record.index, "audit", f"share/{step}")
             counts = smoothed.tally(Request(inputs[record.index], size, stream)).counts
@@ -90,7 +91,7 @@ def main() -> None:
     parser.add_argument("--max-draws", type=int, default=100_000)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    data, model = load_dataset(asked.dataset, "test", asked.data_dir), load_model(asked.model)
+    data, (model, _) = load_dataset(asked.dataset, "test", asked.data_dir), load_model(asked.model)
     indices = range(asked.first, len(data), asked.every)[: asked.inputs]
     settings = {"radii": (asked.radius,), "max_draws": asked.max_draws}
     run = db.certify(model, data, asked.sigma, indices=list(indices), out=asked.out, **settings)

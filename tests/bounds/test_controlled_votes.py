@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr as Phi
 
-from doublebubble.bounds import controlled
+from doublebubble.bounds import controlled_votes as controlled
 from doublebubble.bounds.controlled_votes import Change, Control, change_at, change_reserve, is_majority
 from doublebubble.bounds.ladder import Ladder, vote_ladder
 from doublebubble.bounds.planning import exact_reach

@@ -13,9 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr as Phi
 
+from doublebubble.bounds.controlled_votes import Control
 from doublebubble.bounds.edges import Edges
 from doublebubble.bounds.ladder import Stop, done, looks, start, step, vote_ladder
-from doublebubble.bounds.leader import Race, Win, open_levels, run_race, start_race
+from doublebubble.bounds.leader import (
+    Race,
+    Win,
+    change_race,
+    may_change,
+    open_levels,
+    run_changed,
+    run_race,
+    start_race,
+)
 from doublebubble.errors import SettingError
 from tests.bounds.exact import chance_of
 
@@ -207,3 +217,85 @@ def test_what_does_not_fit_is_refused() -> None:
     for radii, alpha in (((-0.1,), 0.1), ((9.0,), 0.1), ((), 0.1), ((0.5,), 0.0), ((0.5,), 0.6)):
         with pytest.raises(SettingError):
             open_levels(radii, 1.0, alpha)
+
+
+@given(st.floats(0.01, 3), st.floats(0.51, 0.999), st.sampled_from([0.1, 0.001, 1e-6]), st.floats(0.001, 0.3))
+def test_a_change_is_paid_for(t: float, p: float, alpha: float, part: float) -> None:
+    """(Q6): the class above 1/2 at its level, the others by counting, and the reserve, are alpha at most."""
+    p0, reserve = float(Phi(t)), part * alpha
+    first, second = open_levels([t, t + 0.5], 1.0, alpha, reserve)
+    power = math.log(first) / math.log(p0)
+    if p <= p0:
+        assert first + (1 - p) ** power + reserve <= alpha * (1 + 1e-9)
+    else:
+        assert second + (1 - p) ** power + reserve <= alpha * (1 + 1e-9)
+    assert first + 0.5**power + reserve > alpha * (1 - 1e-6)  # and no more than that
+    with pytest.raises(SettingError, match="reserve"):
+        open_levels([t], 1.0, alpha, alpha)
+
+
+def changed(edges: Edges, votes: list[int]) -> Race:
+    """A race of three classes that goes on with a control variate after these votes."""
+    control = Control((0.0,), (0.6, 0.9), ((1, 1), (1, 1)))
+    return change_race(edges, run_race(edges, start_race(edges, 3), votes), 1.0, control)
+
+
+def test_after_a_change_only_its_class_is_counted() -> None:
+    """However many votes another class gets: the table, the leader and every win are of the class of the change."""
+    edges = open_edges((0.5, 1.0), 0.01, 1000, beta=1e-12)
+    race = changed(edges, [1] * 6 + [0] * 3)
+    assert race.leader == 1
+    assert race.candidate is None
+    race = run_changed(edges, race, [0] * 20 + [1] * 2, [0, 1] * 11)
+    assert race.leader == 1
+    assert race.table == ((1, 10), (1, 10))
+    assert race.votes == (23, 8, 0)
+    assert race.certified == 0
+    with pytest.raises(SettingError, match="control variate"):
+        run_changed(edges, start_race(edges, 3), [0], [0])
+
+
+def test_wins_after_a_change_are_those_of_its_wealth_with_their_tables() -> None:
+    edges = open_edges((0.5, 1.0), 0.01, 1000)
+    race = changed(edges, [1] * 6 + [0])
+    assert race.open == [0, 1]
+    race = run_changed(edges, race, [1] * 100, [0, 1] * 50)
+    assert (race.certified, race.stop, race.candidate) == (2, Stop.CERTIFIED, 1)
+    for place, win in enumerate(race.wins):
+        assert win is not None
+        assert win.table is not None
+        assert race.change is not None
+        assert sum(map(sum, win.table)) == win.draws - 7
+        assert place in race.change.won(np.array(win.table))
+        before = [[win.table[0][0] - (win.draws % 2 == 0), 0], [win.table[1][0] - (win.draws % 2 == 1), 0]]
+        assert place not in race.change.won(np.array(before))
+
+
+def test_a_change_needs_a_claim_or_a_majority() -> None:
+    edges = open_edges((0.1, 2.0), 0.01, 10**5, looked=looks(10**5))
+    few = run_race(edges, start_race(edges, 2), [0] * 4)
+    assert not may_change(edges, few, 0.01)
+    claimed = run_race(edges, start_race(edges, 2), [0] * 12)
+    assert claimed.candidate == 0
+    assert may_change(edges, claimed, 0.01)
+    settled = run_race(edges, replace(start_race(edges, 2), refused=2), [0] * 40)
+    assert may_change(edges, replace(settled, candidate=None), 0.01)
+
+
+def test_a_race_pauses_where_it_is_asked_to_and_goes_on_as_if_it_had_not() -> None:
+    edges = open_edges((0.5,), 0.001, 1000, looked=looks(1000))
+    votes = np.random.default_rng(1).choice(2, 1000, p=[0.72, 0.28]).tolist()
+    whole = run_race(edges, start_race(edges, 2), votes)
+    seen: list[tuple[int, int]] = []
+
+    def pause(draws: int, hits: int, places: list[int]) -> bool:
+        seen.append((draws, hits))
+        assert places == [0]
+        return draws > 40
+
+    paused = run_race(edges, start_race(edges, 2), votes, pause)
+    assert paused.paused
+    assert paused.stop is None
+    assert seen[-1] == (paused.draws, paused.votes[0])
+    assert seen[-2][0] <= 40 < paused.draws
+    assert run_race(edges, paused, votes[paused.draws :]) == whole

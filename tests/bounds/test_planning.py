@@ -8,8 +8,16 @@ from scipy.special import ndtr as Phi
 
 from doublebubble.bounds import clopper_pearson
 from doublebubble.bounds.ladder import done, looks, start, step, vote_ladder
-from doublebubble.bounds.planning import fewest_draws, least_draws, outlook, stopping_law, vote_law
-from doublebubble.bounds.sequences import miss_bet, vote_bet
+from doublebubble.bounds.planning import (
+    draws_ahead,
+    exact_reach,
+    fewest_draws,
+    least_draws,
+    outlook,
+    stopping_law,
+    vote_law,
+)
+from doublebubble.bounds.sequences import miss_bet, reach, vote_bet
 from doublebubble.errors import InputError, SettingError
 from tests.bounds.exact import crossing_chance
 
@@ -97,3 +105,27 @@ def test_what_does_not_fit_is_refused() -> None:
         fewest_draws(0.0, 0.5, 0.001)
     with pytest.raises(SettingError):
         stopping_law(vote_bet(0.5, 0.05, 9), miss_bet(0.5, 0.05, 9), 0.7, 0.05, 0.05, [3, 3])
+
+
+def test_the_exact_reach_is_where_counting_wins_beta_of_the_time() -> None:
+    """By the law of a ladder that never gives up; above what (Q3) proves, and reached by nobody below it."""
+    for t, alpha, beta, cap in ((0.5, 0.01, 0.05, 400), (1.0, 0.001, 0.2, 1000)):
+        found = exact_reach(t, alpha, beta, cap)
+        never = miss_bet(0.0, 1e-200, cap)
+        law = stopping_law(vote_bet(t, alpha, cap), never, float(Phi(t)), alpha, 1e-250, looks(cap))
+        assert law.power(float(Phi(found))) == pytest.approx(beta, rel=1e-4)
+        assert found > reach(t, alpha, beta, cap)
+    assert exact_reach(3.0, 1e-6, 0.05, 10) == 8.0, "no votes win"
+
+
+def test_the_draws_ahead_are_those_that_counting_needs() -> None:
+    """Near the yardstick once the votes leave little open, nothing where all is decided, the cap where nothing is."""
+    need = float(least_draws(0.87, 1.0, 0.001, 0.05, 100_000)[()])
+    assert draws_ahead(10**6, 870_000, [1.0], [0.001], 0.05, 10**9) == 0.0
+    big = draws_ahead(500, 435, [1.0], [0.001], 0.05, 100_000)
+    assert big > need / 2
+    assert draws_ahead(100, 100, [1.0], [0.001], 0.05, 100_000) < 100
+    edge = round(100_000 * float(Phi(1.0)))
+    assert draws_ahead(100_000, edge, [1.0], [0.001], 0.05, 10**6) > 500_000
+    assert draws_ahead(100_000, edge, [1.0, 0.2], [0.001] * 2, 0.05, 10**6, precision=0.1) < 10_000
+    assert draws_ahead(100, 80, [], [], 0.05, 1000) == 0.0

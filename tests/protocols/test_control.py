@@ -11,6 +11,7 @@ import doublebubble as db
 from doublebubble.audit.coverage import Case, count_misses, misses_allowed, repetitions
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.bounds import leader
+from doublebubble.bounds.controlled_votes import is_majority
 from doublebubble.bounds.ladder import vote_ladder
 from doublebubble.protocols import control, sequential
 from doublebubble.protocols.control import Controlling, reserve_for
@@ -31,7 +32,8 @@ class Boxed(nn.Module):
         self.inner = inner
 
     def forward(self, batch: Tensor) -> Tensor:
-        return self.inner(batch.detach()).detach()
+        logits: Tensor = self.inner(batch.detach())
+        return logits.detach()
 
 
 def made(at: float, model: nn.Module | None = None, batch_size: int = 256, **settings: Any) -> db.Certificate:
@@ -99,7 +101,7 @@ def test_a_black_box_goes_on_by_its_past_votes() -> None:
 
 
 def test_nothing_after_the_look_of_the_change_is_seen() -> None:
-    """Large batches draw far ahead: what is fixed at the change, and all that follows, is the same as with small ones."""
+    """Large batches draw far ahead: what is fixed at the change, and all that follows, is as with small ones."""
     for gradient in ("full", "approximate"):
         one, *others = [made(0.51, batch_size=size, gradient=gradient, max_draws=4000) for size in (2, 64, 1000)]
         assert "change" in one.balls[0].evidence
@@ -160,7 +162,7 @@ def test_where_nothing_shows_a_direction_counting_goes_on() -> None:
 
 def test_a_class_that_is_no_majority_yet_is_not_changed_to(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    whole = leader.is_majority
+    whole = is_majority
 
     def told(draws: int, hits: int, alpha: float, cap: int) -> bool:
         asked.append(draws)

@@ -1,7 +1,7 @@
 """When do the votes of a hard input go on with a control variate, and with which one? (docs/math.md, Theorem V)
 
-Everything is made from draws before the look of the change, and from search draws of a stream of their own: nothing here
-sees a draw that it is applied to. What is found depends on the input alone.
+Everything is made from draws before the look of the change, and from search draws of a stream of their own: nothing
+here sees a draw that it is applied to. What is found depends on the input alone.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ def sampling(run: StoredRun) -> Sampling | None:
     made = [record for record in run.records if record.status != "failed"]
     if not made:
         return None
-    draws = np.array([record.draws["certify"] for record in made])
+    draws = np.array([sum(record.draws.values()) for record in made])
     stops = Counter(Stop[str(record.balls[0].evidence["stop"]).upper()] for record in made)
     return Sampling(
         inputs=len(made),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.special import ndtr as Phi
 
 import doublebubble as db
 from doublebubble.audit.oracles import HalfSpace
@@ -25,13 +26,13 @@ pytestmark = pytest.mark.not_reverified("errors are planted")
 def made(kind: str = "radii") -> db.Certificate:
     """A radius won by counting, one with the control variate; or a precision; or one whose first radius was open."""
     smoothed = db.SmoothedClassifier(HalfSpace(np.array([0.6, 0.8]), 0.0), 0.5, 2, None)
-    question: dict[str, Any] = {
+    questions: dict[str, dict[str, Any]] = {
         "radii": {"radii": (0.25, 0.5)},
         "one": {"radii": (0.5,)},
         "precision": {"precision": 0.2},
-    }[kind]
+    }
     x = torch.tensor([0.6 * 0.53, 0.8 * 0.53])
-    return db.Certifier(smoothed, db.CertifyConfig(**question)).certify(x, index=3)
+    return db.Certifier(smoothed, db.CertifyConfig(**questions[kind])).certify(x, index=3)
 
 
 def forged(edit: Callable[[dict[str, Any]], None], kind: str = "radii", **fields: Any) -> str:
@@ -63,7 +64,7 @@ def test_the_wealth_is_that_of_the_bet() -> None:
         for size in (10, 300, 5000):
             table = generator.multinomial(size, np.full(48, 1 / 48)).reshape(24, 2)
             there = float(log_wealth(control.claim(t, level, 100_000), table.ravel()))
-            here = float(checked.log_wealth(mp.mpf(t), mp.mpf(level), 100_000, [tuple(row) for row in table.tolist()]))
+            here = float(checked.log_wealth(mp.mpf(t), mp.mpf(level), 100_000, [(int(a), int(b)) for a, b in table]))
             assert there <= here + 1e-9 * (1 + abs(here))
             assert here == pytest.approx(there, rel=1e-6, abs=1e-6)
 
@@ -77,12 +78,16 @@ def test_a_radius_that_was_given_up_cannot_be_claimed() -> None:
     assert (true.radius, ball.evidence["stop"]) == (0.25, "given_up")
     change = ball.evidence["change"]
     n, hits = ball.n - change["at"][0], int(ball.counts[1]) - change["at"][1]
-    most = int(np.argmax(change["control"]))
-    table = [[0, 0] for _ in change["control"]]
+    even = [[0, 0] for _ in change["control"]]
     for number in range(n):
-        table[number % len(table)][0 if number < hits else 1] += 1
-    assert sum(row[0] for row in table) == hits
-    for forgery in (table, [[hits, n - hits] if at == most else [0, 0] for at in range(len(table))]):
+        even[number % len(even)][0 if number < hits else 1] += 1
+    assert sum(row[0] for row in even) == hits
+    ends = np.concatenate(([-np.inf], change["edges"], [np.inf]))
+    places = np.repeat(np.arange(24), np.rint(n * np.diff(Phi(ends))).astype(int) + 1)[-n:]
+    usual = [[0, 0] for _ in even]
+    for number, place in enumerate(places.tolist()):
+        usual[place][0 if number >= n - hits else 1] += 1
+    for forgery, words in ((usual, "has not won"), (even, "draws fall in a bin where")):
         evidence = {
             **ball.evidence,
             "wins": [*ball.evidence["wins"], [ball.n, int(ball.counts[1]), 1]],
@@ -92,7 +97,7 @@ def test_a_radius_that_was_given_up_cannot_be_claimed() -> None:
         claimed = replace(ball, radius=0.5, evidence=evidence)
         verdict = reverify(replace(true, radius=0.5, radii={"cohen": 0.5}, balls=(claimed,)))
         assert verdict.outcome is Confirmation.REFUTED
-        assert "has not won" in verdict.sentence
+        assert words in verdict.sentence
 
 
 def test_tables_that_do_not_fit_the_votes_are_refuted() -> None:
@@ -163,19 +168,19 @@ def test_a_change_at_other_votes_is_refuted() -> None:
 
 def test_a_class_without_a_majority_is_refuted() -> None:
     """Where no radius was won before, the votes at the change must show more than half of the probability."""
-    for draws, hits in ((400, 330), (400, 225), (80, 42)):
+    for draws, hits in ((1000, 700), (1000, 560)):
         stored = {
             "at": [draws, hits],
             "edges": made().balls[0].evidence["change"]["edges"],
-            "control": [0.5] * 24,
-            "pilot": [[1, 1]] * 24,
+            "control": made().balls[0].evidence["change"]["control"],
+            "pilot": made().balls[0].evidence["change"]["pilot"],
             "tables": [],
         }
-        checked = Changed(stored, 1000, hits)
+        checked = Changed(stored, 2000, hits)
         if is_majority(draws, hits, 0.001, 100_000):
             checked.check_majority(mp.mpf(0.001), 100_000)
         else:
             with pytest.raises(Exception, match="do not show a majority"):
                 checked.check_majority(mp.mpf(0.001), 100_000)
-    assert is_majority(400, 330, 0.001, 100_000)
-    assert not is_majority(400, 225, 0.001, 100_000)
+    assert is_majority(1000, 700, 0.001, 100_000)
+    assert not is_majority(1000, 560, 0.001, 100_000)

@@ -21,6 +21,7 @@ _SPACING, _TOP_ODDS, _TOP_POWER = mp.mpf("0.2"), mp.mpf(7), mp.mpf("0.75")
 _NEAR = 50.0  # terms smaller than the largest by this, in logarithms, are left out: a sum of fewer terms is smaller
 _TRUST = mp.mpf("0.9")
 _BINS, _EDGE = 24, mp.mpf("0.000501")  # edges are sqrt(3) times quantiles, to three decimals
+_RARE = mp.log(mp.mpf(10) ** 13)
 _LEAST = mp.mpf("0.0001")  # of the control variate, and of what it is short of 1
 _FIT = mp.mpf("0.000051")  # half of its last decimal
 
@@ -67,6 +68,8 @@ class Changed:
         require(1 <= self.draws <= n and 0 <= votes - self.hits <= n - self.draws, "a change at votes that never were")
         self.tables = [_table(table, bins) for table in tables]
         self._check_control()
+        for table in (self.pilot, *self.tables):
+            self._check_places(table)
 
     @cached_property
     def masses(self) -> list[Any]:
@@ -109,6 +112,17 @@ class Changed:
             for value, (w, _) in zip(before, stakes, strict=True)
         ]
         return log_sum([w + _inner(table, rows) for w, rows in zip(mixed, growth, strict=True)])
+
+    def _check_places(self, table: Sequence[tuple[int, int]]) -> None:
+        """Draws fall in the bins as normal noise does, up to what chance does once in 1e13 (Bernstein's inequality)."""
+        made = [a + b for a, b in table]
+        for there, mass in zip(made, self.masses, strict=True):
+            expected = sum(made) * mass
+            off = abs(there - expected)
+            likely = off * off <= 2 * _RARE * (expected + off / 3)
+            require(
+                bool(likely), f"{there} of {sum(made)} draws fall in a bin where {float(expected):.1f} are expected"
+            )
 
     def _check_control(self) -> None:
         """The control variate is the share of hits before the change in the bin and its neighbours, in 4 decimals."""

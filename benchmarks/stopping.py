@@ -1,0 +1,123 @@
+"""Wall time until four radii are decided, over that of a fixed number of draws, ours and a peer's.
+
+    python -m benchmarks.stopping --model DIR --dataset mnist --data-dir DATA [--inputs 500] [--n 10000] [--sigma 0.5]
+        [--radii 0.25,0.5,0.75,1] [--peer-batches 32,128,512] [--json FILE]
+
+`--model` is what `doublebubble train --arch lenet` wrote: how many draws an input takes depends on the weights. All run
+in one process, one after the other in turns of a tenth of the inputs, so that a busy moment hits each of them; one
+thread. The peer, adversarial-robustness-toolbox, is timed at each batch size on a tenth of the inputs, and its best one
+and its default, 32, are compared.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+import doublebubble as db
+from doublebubble.data import load_dataset
+from doublebubble.models import load_model
+from doublebubble.program import fastest_program
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from art.estimators.certification.randomized_smoothing import PyTorchRandomizedSmoothing
+
+_TURNS = 10
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Wall time of one call."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def ours(smoothed: db.SmoothedClassifier, config: db.CertifyConfig) -> Callable[[list[Tensor], list[int]], int]:
+    """Certifies some inputs and says how many draws they took."""
+    certifier = db.Certifier(smoothed, config)
+
+    def certify(xs: list[Tensor], indices: list[int]) -> int:
+        return sum(sum(made.draws.values()) for made in certifier.certify_many(xs, indices))
+
+    return certify
+
+
+def measured(asked: argparse.Namespace) -> dict[str, float]:
+    """Seconds of each rival over all inputs, mean draws, and the ratios."""
+    data = load_dataset(asked.dataset, "test", asked.data_dir)
+    model, _ = load_model(asked.model)
+    every = max(1, len(data) // asked.inputs)
+    indices = list(range(0, len(data), every))[: asked.inputs]
+    xs = list(data.inputs(torch.tensor(indices)))
+    program = fastest_program(model, torch.stack([xs[0]] * 256))
+    smoothed = db.SmoothedClassifier(model, asked.sigma, data.info.num_classes, program=program)
+    radii = tuple(float(radius) for radius in asked.radii.split(","))
+    until = ours(smoothed, db.CertifyConfig(radii=radii))
+    fixed = ours(smoothed, db.CertifyConfig(n=asked.n, n0=100, methods=("cohen",)))
+    peer = PyTorchRandomizedSmoothing(
+        model,
+        nn.CrossEntropyLoss(),
+        tuple(xs[0].shape),
+        data.info.num_classes,
+        device_type="cpu",
+        sample_size=100,
+        scale=asked.sigma,
+        alpha=0.001,
+    )
+    tenth = -(-len(xs) // _TURNS)
+    some = torch.stack(xs[:tenth]).numpy()
+    sizes = [int(size) for size in asked.peer_batches.split(",")]
+    by_batch = {size: seconds_of(lambda size=size: peer.certify(some, asked.n, size)) for size in sizes}
+    best = min(by_batch, key=by_batch.__getitem__)
+    until(xs[:2], indices[:2])  # what is done once: tables of decisions, buffers
+    seconds = {"until decided": 0.0, "fixed": 0.0, "peer": 0.0}
+    draws = 0
+    for first in range(0, len(xs), tenth):
+        part, names = xs[first : first + tenth], indices[first : first + tenth]
+        start = time.perf_counter()
+        draws += until(part, names)
+        seconds["until decided"] += time.perf_counter() - start
+        seconds["fixed"] += seconds_of(lambda part=part, names=names: fixed(part, names))
+        images = torch.stack(part).numpy()
+        seconds["peer"] += seconds_of(lambda images=images: peer.certify(images, asked.n, best))
+    return {
+        **seconds,
+        "inputs": len(xs),
+        "mean draws": draws / len(xs),
+        "peer's best batch": best,
+        "until decided over fixed": seconds["until decided"] / seconds["fixed"],
+        "until decided over peer, best batch": seconds["until decided"] / seconds["peer"],
+        "until decided over peer, default batch": seconds["until decided"]
+        / (seconds["peer"] * by_batch.get(32, by_batch[best]) / by_batch[best]),
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--dataset", default="mnist")
+    parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--inputs", type=int, default=500)
+    parser.add_argument("--n", type=int, default=10_000)
+    parser.add_argument("--sigma", type=float, default=0.5)
+    parser.add_argument("--radii", default="0.25,0.5,0.75,1")
+    parser.add_argument("--peer-batches", default="32,128,512")
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    found = measured(asked)
+    for name, value in found.items():
+        print(f"{name}: {value:,.4g}")
+    if asked.json is not None:
+        asked.json.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
