@@ -84,7 +84,7 @@ def _one(name: str, lab: "Laboratory", console: Terminal) -> bool:
             results = lab.perform(EXPERIMENTS[name])
     except DataError:
         return False
-    for path in write(results, lab.out / name, name):
+    for path in write(results, lab.out / name, name, lab.scale.name):
         console.print(f"  wrote {path}")
     console.print("  numbers under protocol paper are as published and not guaranteed")
     return True

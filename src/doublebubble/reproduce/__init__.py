@@ -12,6 +12,7 @@ from doublebubble.reproduce import (
     improvement_by_sigma,
     interval_cost,
     macer,
+    no_gain,
     step_size,
     timing,
     winners,
@@ -29,6 +30,7 @@ EXPERIMENTS: dict[str, Callable[[Laboratory], Results]] = {
     "macer": macer.run,
     "step-size": step_size.run,
     "interval-cost": interval_cost.run,
+    "no-gain": no_gain.run,
 }
 
 __all__ = ["EXPERIMENTS", "SCALES", "Events", "Laboratory", "Results", "Scale", "chosen_scale", "write"]

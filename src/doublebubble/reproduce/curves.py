@@ -7,7 +7,7 @@ import pandas as pd
 
 from doublebubble import registry
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Line, Panel
+from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Panel
 from doublebubble.report.measures import REPORTED, mean_radius, method_view
 from doublebubble.report.plots import Series, accuracy_line, reach, spoken
 from doublebubble.report.tables import EMPTY, Table
@@ -59,26 +59,25 @@ def furthest(*found: Gathered) -> float:
     )
 
 
-def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame], to: float) -> Panel:
-    """Cohen's radius, and the radius reported under each gradient: colours and markers by those, dashes by sigma.
+def best_panels(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame], to: float) -> tuple[Panel, ...]:
+    """For each sigma Cohen's radius, and the radius reported under each gradient.
 
     Cohen's is taken from the runs with approximate gradients, where votes are those of the classifier as it is. What is
     reported is under `paper` the largest radius, under `sound` that of the plan.
     """
-    word = "largest" if protocol == "paper" else "plan"
-    lines: list[Line] = []
-    sigmas = sorted({sigma for sigma, _ in tables})
-    for sigma in sigmas:
-        dashes = SOLID if sigma == sigmas[-1] else DASHED
-        parts = (
-            ("Cohen", BLUE, "o", "approximate", "cohen"),
-            (f"{word}, approximate", GREEN, "D", "approximate", REPORTED),
-            (f"{word}, full", VERMILION, "^", "full", REPORTED),
+    word = "largest radius" if protocol == "paper" else "radius of the plan"
+    series = (
+        (Series("Cohen", BLUE, SOLID, "o", "cohen"), "approximate"),
+        (Series("approximate", GREEN, DASHED, "D", REPORTED), "approximate"),
+        (Series("full", VERMILION, SOLID, "^", REPORTED), "full"),
+    )
+    return tuple(
+        Panel(
+            f"{title}sigma {sigma:g}, {word}\nprotocol {protocol_name(protocol)}",
+            tuple(accuracy_line(tables[sigma, gradient], one, to) for one, gradient in series),
         )
-        for label, colour, marker, gradient, method in parts:
-            series = Series(f"{label}, sigma {sigma:g}", colour, dashes, marker, method)
-            lines.append(accuracy_line(tables[sigma, gradient], series, to))
-    return Panel(f"{title}\nprotocol {protocol_name(protocol)}", tuple(lines))
+        for sigma in sorted({sigma for sigma, _ in tables})
+    )
 
 
 def average_table(runs: Sequence[StoredRun], first: Mapping[str, str] | None = None) -> Table:

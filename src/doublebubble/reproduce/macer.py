@@ -3,7 +3,7 @@
 from doublebubble.report.figure import Panel
 from doublebubble.report.plots import ACCURACY
 from doublebubble.report.tables import panel_table, share
-from doublebubble.reproduce.curves import average_table, best_panel, furthest, gather
+from doublebubble.reproduce.curves import average_table, best_panels, furthest, gather
 from doublebubble.reproduce.laboratory import Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.runs.statistics import RADII
@@ -19,19 +19,13 @@ def run(lab: Laboratory) -> Results:
     (study,) = lab.available((lab.scale.macer,))
     found: list[StoredRun] = []
     by_training: dict[str, str] = {}
-    columns: list[tuple[Panel, ...]] = []
+    rows: list[tuple[Panel, ...]] = []
     trained = {title: gather(lab, study, study.curves, training) for training, title in _TRAININGS}
     to = furthest(*trained.values())
     for title, gathered in trained.items():
         found += gathered.runs
         by_training |= {run.path.name: title for run in gathered.runs}
-        columns.append(
-            tuple(
-                best_panel(f"{study.dataset}, {title}", protocol, tables, to)
-                for protocol, tables in gathered.frames.items()
-            )
-        )
-    rows = list(zip(*columns, strict=True))
+        rows += [best_panels(f"{title}, ", protocol, tables, to) for protocol, tables in gathered.frames.items()]
     caption = captioned("Certified accuracy of models trained with Gaussian noise and with MACER.", found)
     return Results(
         SOURCE,

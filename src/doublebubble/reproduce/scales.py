@@ -34,6 +34,21 @@ class Study:
 
 
 @dataclass(frozen=True)
+class NoGain:
+    """How the published search is repeated where there is nothing to gain.
+
+    One of looks, draws and alpha is varied; the others stay at the last of `looks`, at `n` and at the scale's alpha.
+    """
+
+    p: float
+    n: int
+    times: int
+    looks: tuple[int, ...]
+    draws: tuple[int, ...]
+    alphas: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Scale:
     """All experiments at one size.
 
@@ -53,6 +68,7 @@ class Scale:
     timing_n: int
     timing_sigma: float
     interval_repeats: int
+    no_gain: NoGain
     interval_draws: int = 1000
     alpha: float = 0.05
 
@@ -78,6 +94,7 @@ def chosen_scale(name: str, inputs: int | None = None, epochs: int | None = None
 
 _TENTHS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 _STEPS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5)
+_LOOKS, _DRAWS, _ALPHAS = (1, 2, 5, 10, 20, 50), (150, 500, 1500, 5000), (0.001, 0.01, 0.05, 0.2, 0.5)
 _CYCLE = {"schedule": "one-cycle", "optimiser": "adam", "lr": 0.002, "batch_size": 128}
 _SHORT = {"schedule": "one-cycle", "lr": 0.004}
 
@@ -105,6 +122,7 @@ SCALES: dict[str, Scale] = {
         timing_n=100,
         timing_sigma=0.5,
         interval_repeats=1,
+        no_gain=NoGain(p=0.9, n=100, times=20, looks=(1, 4, 10), draws=(100, 300), alphas=(0.05, 0.2)),
         interval_draws=100,
     ),
     "cpu": Scale(
@@ -136,6 +154,7 @@ SCALES: dict[str, Scale] = {
         timing_n=1000,
         timing_sigma=0.5,
         interval_repeats=5,
+        no_gain=NoGain(0.9, 1500, 200, _LOOKS, _DRAWS, _ALPHAS),
     ),
     "paper": Scale(
         name="paper",
@@ -153,5 +172,6 @@ SCALES: dict[str, Scale] = {
         timing_n=1000,
         timing_sigma=0.5,
         interval_repeats=10,
+        no_gain=NoGain(0.9, 1500, 2000, _LOOKS, _DRAWS, _ALPHAS),
     ),
 }

@@ -17,7 +17,7 @@ from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 from doublebubble.types import GradientKind, Method
 
-SOURCE = "The publication's table of average wall-clock times (Section 5): one input, 1000 draws."
+SOURCE = "The publication's table of average wall-clock times for one input (Section 5), there at 1000 draws on a P100."
 _COLUMNS: tuple[tuple[str, Method, GradientKind], ...] = (
     ("Cohen", "cohen", "approximate"),
     *((f"{m}, {gradient}", m, gradient) for gradient in GRADIENTS for m in ("single", "boundary", "double")),

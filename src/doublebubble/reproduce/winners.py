@@ -6,8 +6,7 @@ that Cohen has those on which nothing improves.
 
 from doublebubble import registry
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import Panel
-from doublebubble.report.plots import WINNERS, winner_lines
+from doublebubble.report.plots import WINNERS, panels_of, winner_lines
 from doublebubble.report.tables import panel_table, share
 from doublebubble.reproduce.curves import gather
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
@@ -32,13 +31,14 @@ def run(lab: Laboratory) -> Results:
         for protocol, frames in found.frames.items():
             rows.append(
                 tuple(
-                    Panel(
+                    panel
+                    for gradient in GRADIENTS
+                    for panel in panels_of(
                         f"{gradient} gradient\nprotocol {protocol_name(protocol)}",
                         winner_lines(
                             {sigma: frames[sigma, gradient] for sigma in study.sigmas}, registry.names(protocol)
                         ),
                     )
-                    for gradient in GRADIENTS
                 )
             )
         caption = captioned(_WHAT, found.runs)
