@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUN := $(BIN)/python -m
 
-.PHONY: help venv demo test lint types layers bench validity faults mutants clean
+.PHONY: help venv demo test lint types layers docs accessibility package bench validity faults mutants clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
@@ -33,12 +33,32 @@ types: venv ## mypy, strict
 layers: venv ## the import rules of docs/design.md
 	$(BIN)/lint-imports
 
+docs: venv ## build the documentation site into site/, offline; warnings and broken links are errors
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet --site-dir site
+	@$(BIN)/python docs/check_site.py site
+	@echo "==> open site/index.html"
+
+accessibility: docs ## axe-core on the site's front page and on a report page; needs Chromium, and npm once
+	@npm install --silent --no-save --prefix .axe axe-core@4.10.3
+	@$(RUN) docs.accessibility .axe/node_modules/axe-core/axe.min.js site
+
+package: venv ## build wheel and sdist, check them, install the wheel in a clean environment, run demo and tutorial there
+	@rm -rf dist package-out
+	@$(RUN) build --outdir dist .
+	@$(RUN) twine check --strict dist/*
+	@$(PYTHON) -m venv package-out/venv
+	@package-out/venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	@cd package-out && OMP_NUM_THREADS=1 venv/bin/doublebubble demo --out demo --inputs 10
+	@cd package-out && $(abspath $(BIN))/python ../docs/notebooks.py code ../docs/tutorials/own_model.ipynb > tutorial.py
+	@cd package-out && OMP_NUM_THREADS=1 venv/bin/python tutorial.py
+	@echo "==> dist/ holds a package that installs and runs"
+
 bench: venv ## memory and speed, as ratios within one run: several minutes
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@echo "==> running the benchmarks: results go to benchmarks/results/"
 	@$(RUN) benchmarks.run
 
-validity: venv ## 10 000 certificates per method where its bound is nearly tight, misses against alpha: 20 minutes
+validity: venv ## 10 000 certificates per method where its bound is nearly tight, misses against alpha: up to an hour
 	@echo "==> counting misses: results go to validity-out/"
 	@OMP_NUM_THREADS=1 $(BIN)/doublebubble audit --coverage --tight --alphas 0.05 --repetitions 10000 --draws 400 --out validity-out
 
@@ -52,4 +72,4 @@ mutants: venv ## plant soundness bugs one at a time and see that the tests catch
 	@$(RUN) tests.mutants.run
 
 clean: ## remove what the other targets made
-	rm -rf .venv demo-out validity-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .axe demo-out dist package-out site validity-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

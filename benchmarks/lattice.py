@@ -1,10 +1,14 @@
 """Exact noise on the grid: what it costs beside float32 noise, and whether 1e8 draws follow the law.
 
 `python -m benchmarks.lattice` also counts draws beyond 6 sigma among 1e10, which takes a minute or two.
+`python -m benchmarks.lattice --generator 0 1 2` does nothing but the two counts, from the streams of each of these
+seeds.
 """
 
+import argparse
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -36,7 +40,7 @@ def run() -> list[Row]:
         model, x = subject(arch, dataset)
         program = fastest_program(model, x.expand(BATCH, *x.shape).clone())
         rows.append(_votes_row(f"{arch} on {dataset}'s shape", model, EIGHT_BIT.snap(x), program, draws, target))
-    return [*rows, _chi_square_row()]
+    return [*rows, chi_square_row()]
 
 
 def _noise_row() -> Row:
@@ -79,12 +83,13 @@ def _votes_row(name: str, model: nn.Module, x: Tensor, program: Program, draws: 
     return Row(f"votes with lattice over votes with gaussian, {name}", measured, f"at least {target}", ratio >= target)
 
 
-def _chi_square_row() -> Row:
+def chi_square_row(seed: int = 0) -> Row:
+    """The integers of 1e8 draws against the law of rounded normal noise, cell by cell."""
     law = EIGHT_BIT.law(SIGMA)
     tails = stats.norm.sf((np.arange(law.last) + 0.5) * float(law.width))
     side = np.append(tails[:-1] - tails[1:], tails[-1])
     expected = DRAWS * np.concatenate([side[::-1], [1 - 2 * tails[0]], side])
-    source, block = LatticeDraws(Stream(0, 1, "audit"), law), np.empty(1 << 20, np.int32)
+    source, block = LatticeDraws(Stream(seed, 1, "audit"), law), np.empty(1 << 20, np.int32)
     counts = np.zeros(len(expected), np.int64)
     for first in range(0, DRAWS, len(block)):
         values = block[: min(len(block), DRAWS - first)]
@@ -98,12 +103,12 @@ def _chi_square_row() -> Row:
     return Row(f"chi-square of {DRAWS:.0e} draws", shown, "p > 0.0001", bool(test.pvalue > 1e-4))
 
 
-def tail_row() -> Row:
+def tail_row(seed: int = 0) -> Row:
     """Draws beyond 6 sigma among 1e10."""
     law = EIGHT_BIT.law(SIGMA)
     edge = round(6 / float(law.width))
     chance = 2 * float(stats.norm.sf((edge + 0.5) * float(law.width)))
-    source, block = LatticeDraws(Stream(0, 2, "audit"), law), np.empty(1 << 20, np.int32)
+    source, block = LatticeDraws(Stream(seed, 2, "audit"), law), np.empty(1 << 20, np.int32)
     blocks = MANY // len(block)
     seen = 0
     for _ in range(blocks):
@@ -115,8 +120,21 @@ def tail_row() -> Row:
     return Row(what, shown, "p > 0.0001", bool(test.pvalue > 1e-4))
 
 
-if __name__ == "__main__":
+def _generator_rows(seeds: Sequence[int]) -> Iterator[Row]:
+    for seed in seeds:
+        yield from (replace(row, what=f"seed {seed}, {row.what}") for row in (chi_square_row(seed), tail_row(seed)))
+
+
+def main() -> None:
+    """All rows, or those of the generator for each of the seeds given."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--generator", type=int, nargs="+", metavar="SEED", help="only test the integers, by seed")
+    seeds: list[int] | None = parser.parse_args().generator
     torch.set_num_threads(1)
-    for row in (*run(), tail_row()):
+    for row in (*run(), tail_row()) if seeds is None else _generator_rows(seeds):
         verdict = f" ({row.target}: {'met' if row.met else 'missed'})" if row.target else ""
         print(f"{row.what}: {row.measured}{verdict}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

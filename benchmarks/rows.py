@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; `met` is None where there is nothing to meet."""
+    """One line of the table; `met` is None where there is nothing to meet. `value` is the measurement as a number."""
 
     what: str
     measured: str
     target: str = ""
     met: bool | None = None
+    value: float | None = None
 
 
 def best_seconds(rivals: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:

@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import engines, first_order, geometry, lattice, memory, peers, throughput
+from benchmarks import engines, first_order, geometry, lattice, memory, paper, peers, profiles, throughput
 from benchmarks.rows import Row
 
 RESULTS = Path(__file__).parent / "results"
@@ -28,7 +28,9 @@ def main() -> int:
         ("against adversarial-robustness-toolbox", peers.run),
         ("geometry", geometry.run),
         ("first-order certificates", first_order.run),
+        ("profile certificates", profiles.run),
         ("noise on the grid", lattice.run),
+        ("protocol paper", paper.run),
         ("engines", engines.run),
     ):
         console.print(f"  measuring {title} ...")

@@ -29,6 +29,12 @@ def watched(made: list[Made]) -> Iterator[None]:
             made.append((one, given.x.detach().cpu().double().numpy(), smoothed.domain))
         return found
 
+    @functools.wraps(sound.certify_again)
+    def again(smoothed: Any, config: Any, given: Any, indices: Sequence[int]) -> list[Certificate]:
+        found = certify_again(smoothed, config, given, indices)
+        made.extend((one, given.x.detach().cpu().double().numpy(), smoothed.domain) for one in found)
+        return found
+
     @functools.wraps(paper.certify)
     def published(smoothed: Any, config: Any, given: Any) -> Certificate:
         one = certify(smoothed, config, given)
@@ -50,9 +56,11 @@ def watched(made: list[Made]) -> Iterator[None]:
 
     decided: Callable[..., Iterator[tuple[int, Certificate]]] = sequential.decided
     certify_many: Callable[..., list[Certificate]] = sound.certify_many
+    certify_again: Callable[..., list[Certificate]] = sound.certify_again
     certify: Callable[..., Certificate] = paper.certify
     with (
         mock.patch.object(sound, "certify_many", many),
+        mock.patch.object(sound, "certify_again", again),
         mock.patch.object(paper, "certify", published),
         mock.patch.object(sequential, "decided", as_they_come),
     ):

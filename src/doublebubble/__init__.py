@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         RunError,
         SettingError,
     )
-    from doublebubble.facade import Plan, Run, certify, open_run, plan
+    from doublebubble.facade import Callback, Plan, Run, certify, open_run, plan
     from doublebubble.program import Program
     from doublebubble.runs import load_run
     from doublebubble.smoothing import SmoothedClassifier
@@ -35,6 +35,7 @@ __all__ = [
     "ABSTAIN",
     "Ball",
     "BudgetError",
+    "Callback",
     "Certificate",
     "Certifier",
     "CertifyConfig",
@@ -79,6 +80,7 @@ _HOME = {
     "ModelError": "doublebubble.errors",
     "RunError": "doublebubble.errors",
     "SettingError": "doublebubble.errors",
+    "Callback": "doublebubble.facade",
     "Plan": "doublebubble.facade",
     "Run": "doublebubble.facade",
     "certify": "doublebubble.facade",

@@ -131,7 +131,6 @@ class Certifier:
         warnings.warn(message, DoubleBubbleWarning, stacklevel=3)
 
     def _warn_if_radii_are_out_of_reach(self) -> None:
-        sequential.require_gaussian(self.smoothed)
         config, sigma = self.config, self.smoothed.sigma
         far = sequential.out_of_reach(config, sigma) if config.radii is not None else ()
         if far:

@@ -9,6 +9,7 @@ from scipy import stats
 
 from doublebubble import registry
 from doublebubble.audit import validity
+from doublebubble.audit.coverage import repetitions, repetitions_of_a_plan
 from doublebubble.audit.validity import (
     Coverage,
     Question,
@@ -18,7 +19,7 @@ from doublebubble.audit.validity import (
     tight_questions,
 )
 from doublebubble.certificate import Certificate
-from doublebubble.certifier import Certifier
+from doublebubble.protocols import sound
 
 METHODS = registry.names("sound")
 
@@ -45,6 +46,19 @@ def test_the_p_value_is_that_of_the_exact_test() -> None:
     assert invalid(many) == [many[0]], "nothing is promised under paper"
 
 
+def test_a_hundred_repetitions_share_a_plan_and_nothing_else() -> None:
+    (question,) = tight_questions(("boundary",), (0.2,), 100, 300)
+    first, second = (repetitions_of_a_plan(question.case, question.config, asked) for asked in (range(6), range(6, 9)))
+    assert len({one.counts["select"].tobytes() for one in first}) == 1, "one choice of the class"
+    assert len({str([ball.centre for ball in one.balls]) for one in first}) == 1, "one set of centres"
+    assert len({one.balls[0].counts.tobytes() for one in first}) > 3, "draws of their own"
+    assert [one.index for one in first] == list(range(6))
+    alone = list(repetitions(question.case, question.config, range(9)))
+    assert first[0] == alone[0], "the plan is that of the first"
+    assert second[0] == alone[6]
+    assert str([ball.centre for ball in second[0].balls]) != str([ball.centre for ball in first[0].balls])
+
+
 def test_numbers_do_not_depend_on_the_workers() -> None:
     questions = [replace(question, times=120) for question in tight_questions(("cohen", "dipole"), (0.5,), 1, 60)]
     told: list[int] = []
@@ -57,7 +71,8 @@ def test_numbers_do_not_depend_on_the_workers() -> None:
 
 
 @pytest.mark.parametrize("method", ["cohen", "boundary", "dipole", "first_order"])
-def test_methods_hold_where_their_bounds_are_tight(method: str) -> None:
+def test_methods_hold_where_their_bounds_are_tight(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validity, "_CHUNK", 10)  # so many certificates for each plan
     (question,) = tight_questions((method,), (0.2,), 80, 300)
     (found,) = answers([question])
     assert not invalid([found])
@@ -66,18 +81,19 @@ def test_methods_hold_where_their_bounds_are_tight(method: str) -> None:
 
 @pytest.mark.not_reverified("radii are enlarged on purpose")
 def test_radii_a_tenth_too_large_are_seen_where_bounds_are_tight() -> None:
-    certify_many = Certifier.certify_many
+    certify_again = sound.certify_again
 
-    def enlarged(self: Certifier, *given: Any) -> list[Certificate]:
-        made = certify_many(self, *given)
+    def enlarged(*given: Any) -> list[Certificate]:
+        made = certify_again(*given)
         return [replace(one, radii={m: 1.1 * r for m, r in one.radii.items()}) for one in made]
 
     (question,) = tight_questions(("cohen",), (0.05,), 300, 1000)
-    with mock.patch.object(Certifier, "certify_many", enlarged):
+    with mock.patch.object(sound, "certify_again", enlarged):
         assert invalid(answers([question]))
 
 
-def test_what_a_plan_of_ones_own_is() -> None:
+def test_what_a_plan_of_ones_own_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validity, "_CHUNK", 2)
     (question,) = tight_questions(("boundary",), (0.2,), 20, 300)
     (found,) = answers([question])
     assert 0 < found.own <= 20

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from doublebubble import CertifyConfig, SmoothedClassifier
+from doublebubble.config import PaperSearch
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import execute
 from doublebubble.errors import DoubleBubbleWarning
@@ -126,6 +127,7 @@ def test_damage_and_wrong_use_have_their_exit_codes(capsys: pytest.CaptureFixtur
         ["--workers", "2"],
         ["--device", "abacus"],
         ["--protocol", "paper", "--simultaneous"],
+        ["--thrifty"],
     ):
         code, _, err = call(capsys, *options(tmp_path / "other", *wrong))
         assert (code, err.count("\n")) == (2, 1), (wrong, err)
@@ -226,6 +228,25 @@ def test_every_number_without_a_guarantee_is_marked_on_the_terminal(
     _, _, beside = call(capsys, "export", str(tmp_path / "run"))
     assert ("not guaranteed: each radius is not a guarantee" in beside) is marked
     assert [("not guaranteed" in line) for line in numbers] == [marked] * len(numbers), numbers
+
+
+def test_the_thrifty_form_is_another_run_and_named_wherever_its_numbers_stand(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    asked = options(tmp_path / "run", "--protocol", "paper", "--methods", "all")
+    code, out, _ = call(capsys, *asked, "--thrifty")
+    assert code == 0
+    assert "thrifty form, not as published, not guaranteed" in " ".join(out.split())
+    found = read_run(tmp_path / "run")
+    assert isinstance(found.spec, RunSpec)
+    assert found.spec.config.paper == PaperSearch.thrifty()
+    assert all("thrifty form" in record.reason for record in found.records)
+    code, _, err = call(capsys, *asked)
+    assert code != 0, "the published form may not go on where the thrifty one began"
+    assert "paper" in err
+    page = tmp_path / "page.html"
+    assert call(capsys, "report", str(tmp_path / "run"), "--out", str(page))[0] == 0
+    assert "thrifty form" in page.read_text()
 
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -46,9 +46,9 @@ def outcomes_by_index(path: Path, job: Job, engine: Engine) -> dict[int, dict[st
     [
         (CertifyConfig(n=300, n0=50), {}),
         (CertifyConfig(n=300, n0=50), {"noise": "lattice", "grid": 16}),
-        (CertifyConfig(radii=(0.25, 0.5), max_draws=2000), {}),
+        (CertifyConfig(radii=(0.25, 0.5), max_draws=2000), {"noise": "lattice", "grid": 16}),
     ],
-    ids=["fixed", "lattice", "radii"],
+    ids=["fixed", "lattice", "radii on the lattice"],
 )
 def test_two_workers_write_the_records_of_one_process(
     tmp_path: Path, config: CertifyConfig, noise: dict[str, Any]

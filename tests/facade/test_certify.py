@@ -272,10 +272,14 @@ def test_one_input_off_the_grid_fails_alone() -> None:
     assert "input 1: expected values on the grid of step 1/16" in (run.records[1].error or "")
 
 
-def test_a_run_that_decides_radii_goes_on_where_it_stopped(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "noise", [{}, {"noise": "lattice", "grid": 16, "domain": (-2.0, 2.0)}], ids=["gaussian", "lattice"]
+)
+def test_a_run_that_decides_radii_goes_on_where_it_stopped(tmp_path: Path, noise: dict[str, Any]) -> None:
     """Begun, then enlarged: the records are those of a run in one piece, decided in whatever order."""
-    model, data = HalfSpace(np.array([1.0, 0.0]), 0.0), torch.stack([torch.linspace(-1, 1, 30), torch.zeros(30)], 1)
+    model, data = HalfSpace(np.array([1.0, 0.0]), 0.0), torch.stack([torch.arange(-15, 15) / 16, torch.zeros(30)], 1)
     settings: dict[str, Any] = {"domain": None, "num_classes": 2, "radii": (0.25, 0.5), "quiet": True, "batch_size": 16}
+    settings |= noise
     db.certify(model, data, 0.5, indices="0:30:2", out=tmp_path / "run", **settings)
     resumed = db.certify(model, data, 0.5, out=tmp_path / "run", **settings)
     whole = db.certify(model, data, 0.5, **settings)

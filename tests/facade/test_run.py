@@ -61,7 +61,8 @@ def test_it_says_what_it_is(run: Run) -> None:
     assert len(text.splitlines()) == 4
     assert "Run (in memory): 4 of 5 inputs" in text
     assert (
-        "50.0% at 0, 50.0% at 0.25, 25.0% at 0.5, 0.0% at 1; average radius 0.3000; abstained 1 of 4, 1 failed" in text
+        "50.0% at 0, 50.0% at 0.25, 25.0% at 0.5, 25.0% at 0.75, 0.0% at 1; average radius 0.3000; abstained 1 of 4, 1 "
+        "failed" in text
     )
     assert "at least 1 - alpha" in text
     assert run._repr_html_().count("<br>") == 3

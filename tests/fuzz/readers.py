@@ -33,7 +33,7 @@ from doublebubble.report.page.run_view import views
 from doublebubble.report.page.script_data import run_data
 from doublebubble.report.page.sections import making
 from doublebubble.runs.encoding import encode
-from doublebubble.runs.importing import import_tsv
+from doublebubble.runs.importing import import_csv, import_tsv
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import identity_hash, spec_text
 from doublebubble.runs.statistics import summarise
@@ -223,6 +223,11 @@ def _picture_seeds() -> list[bytes]:
     return found
 
 
+def _stored_sample() -> StoredRun:
+    records = (Record.of(certificate(0)), Record.failed(1, None, "broken, twice"))
+    return StoredRun(Path("sample"), spec("0:2"), records)
+
+
 READERS: dict[str, Reader] = {
     "spec": Reader(_read_spec, lambda: [spec_text(spec()).encode()]),
     "records": Reader(_read_records, _records_seeds),
@@ -244,6 +249,10 @@ READERS: dict[str, Reader] = {
     "tsv": Reader(
         lambda content, folder: _file("x.tsv", lambda path: import_tsv(path, folder / "run"))(content, folder),
         lambda: [b"idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t1\t1\t0.5\t1\t0:00:01.5\n3\t1\t-1\t0.0\t0\t2.5\n"],
+    ),
+    "csv": Reader(
+        lambda content, folder: _file("x.csv", lambda path: import_csv(path, folder / "run"))(content, folder),
+        lambda: [export_text(_stored_sample(), "csv").encode()],
     ),
     "settings": Reader(
         _file("settings.json", read_settings), lambda: [preset("digits", "gaussian", 0.5).model_dump_json().encode()]

@@ -10,6 +10,7 @@ import doublebubble as db
 from doublebubble.audit.cases import boxed_cases, orthonormal
 from doublebubble.audit.coverage import Case, count_misses, misses_allowed, repetitions
 from doublebubble.audit.oracles import HalfSpace, LinearClassifier
+from doublebubble.bounds.profile import ProfileTest
 from doublebubble.bounds.votes import rest_bound
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line
@@ -87,6 +88,7 @@ def test_what_is_asked_for_is_what_is_used(found: tuple[ProfileStatistic, BallPl
     profile = statistic.profiles[0]
     request = statistic.asks(Request(ball.centre, ball.n, Stream(0, 5, "certify")))
     assert request.lines == tuple(each.line for each in statistic.profiles)
+    assert isinstance(profile.test, ProfileTest)
     assert request.split == profile.test.gradient.n1
     assert 1 <= len(request.moments) <= len(statistic.profiles)
     tally = GRADUAL.smoothed.tally(request)

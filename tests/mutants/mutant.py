@@ -17,7 +17,7 @@ class Mutant:
     """A bug: in `file`, a path below src/doublebubble, `old` becomes `new`, which is unsound because of `why`.
 
     `tests` are node ids, or files, below tests/: at least one of them must fail. `quick` ones are planted in every run
-    of the test suite.
+    of the test suite. With `lets_errors_out` errors of other code come through: a test may end with one.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Mutant:
     why: str
     tests: tuple[str, ...]
     quick: bool = False
+    lets_errors_out: bool = False
 
     @property
     def module(self) -> str:

@@ -63,7 +63,8 @@ def tried(mutant: Mutant, package: Path = PACKAGE) -> Finding:
     run = _tested(mutant.tests, package, mutant)
     if run.code == _PASSED:
         return Finding(mutant, Outcome.SURVIVED, "every test passed")
-    if run.code != _FAILED or run.stumbled or not run.failed:
+    stumbled = () if mutant.lets_errors_out else run.stumbled
+    if run.code != _FAILED or stumbled or not run.failed:
         return Finding(mutant, Outcome.BROKEN, "; ".join(run.stumbled) or f"exit code {run.code}: {run.last_words}")
     return Finding(mutant, Outcome.CAUGHT, run.failed[0])
 

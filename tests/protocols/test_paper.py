@@ -2,6 +2,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from doublebubble.errors import InputError, ModelError, SettingError
 from doublebubble.geometry import cohen_radius, double_bubble_radius, published_boundary_radius
 from doublebubble.protocols import paper
 from doublebubble.smoothing import Input
+from doublebubble.streams import Stream
+from doublebubble.tally import Request, Tally
 from doublebubble.types import GradientKind, Method
 from tests.digits import digits, digits_model
 
@@ -298,6 +301,43 @@ def test_fewer_draws_search_and_all_draws_measure() -> None:
     assert looks * 100 == c.draws["search"] + c.draws["line"]
     assert [ball.n for ball in c.balls] == [1000] * len(c.balls)
     assert c.draws["certify"] == 1000 * (len(c.balls) - 1) > 0
+
+
+@pytest.mark.parametrize("gradient", KINDS)
+def test_the_thrifty_form_says_so_and_is_confirmed_by_fresh_draws(
+    gradient: GradientKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No stream of a look measures a ball: with one, the search would choose the draws that confirm it."""
+    used: list[tuple[str, str]] = []
+    tally, soft_scores = SmoothedClassifier.tally, SmoothedClassifier.soft_scores
+
+    def watched_tally(self: SmoothedClassifier, request: Request) -> Tally:
+        used.append((request.stream.stage, request.stream.part))
+        return tally(self, request)
+
+    def watched_scores(self: SmoothedClassifier, x: Tensor, n: int, stream: Stream, *rest: Any, **more: Any) -> Any:
+        used.append((stream.stage, stream.part))
+        return soft_scores(self, x, n, stream, *rest, **more)
+
+    monkeypatch.setattr(SmoothedClassifier, "tally", watched_tally)
+    monkeypatch.setattr(SmoothedClassifier, "soft_scores", watched_scores)
+    c = certify(half_space((0.0, 1.0)), settings(gradient, paper=PaperSearch.thrifty()), INSIDE, 0, 1)
+    assert len(c.balls) == 3
+    assert [ball.n for ball in c.balls] == [1000] * 3
+    assert [one for one in used if one[0] != "search"] == [
+        ("select", "input"),
+        ("certify", "second"),
+        ("certify", "third"),
+    ]
+    assert {one for one in used if one[0] == "search"} == {("search", "second/0"), ("search", "third/0")}
+    assert c.draws["certify"] == 2000
+    assert "by the thrifty form of the published search (looks of 256 fixed draws" in c.reason
+    assert "each find confirmed by 1000 draws of its own); it is not a guarantee at any level" in c.reason
+    assert "as published" not in c.reason
+    assert c.guarantee is Guarantee.NONE
+    published = certify(half_space((0.0, 1.0)), settings(gradient), INSIDE, 0, 1)
+    assert "as published" in published.reason
+    assert "thrifty" not in published.reason
 
 
 class Recorder(nn.Module):

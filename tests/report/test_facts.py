@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from doublebubble.certificate import Noise
-from doublebubble.config import CertifyConfig
-from doublebubble.report.facts import facts, guarantee_of, guarantees, level, mark
+from doublebubble.config import CertifyConfig, PaperSearch
+from doublebubble.report.facts import draws_asked, facts, guarantee_of, guarantees, level, mark, protocol_of
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, StoredRun, read_run
 from doublebubble.types import Guarantee
@@ -35,6 +35,18 @@ def test_exact_noise_is_told_with_its_grid_its_loss_and_what_is_left_to_assume(t
     assert found["noise"] == "lattice of step 1/255, sigma 0.5"
     assert found["lost"].startswith("3e-09 of alpha at most")
     assert "the adversary's inputs lie on the grid" in found["assumed"]
+
+
+def test_the_two_forms_of_protocol_paper_are_told_apart() -> None:
+    published = CertifyConfig(protocol="paper", n=1000)
+    thrifty = CertifyConfig(protocol="paper", n=1000, paper=PaperSearch.thrifty())
+    assert protocol_of(published) == "paper: as published, not guaranteed"
+    assert protocol_of(thrifty) == "paper: thrifty form, not as published, not guaranteed"
+    assert protocol_of(CertifyConfig(paper=PaperSearch.thrifty())) == "sound", "there the settings mean nothing"
+    assert draws_asked(published) == "n 1000, n0 500"
+    assert draws_asked(thrifty) == "n 1000, n0 500, looks of 256 fixed draws"
+    told = dict(facts(StoredRun(Path("run"), spec(config=thrifty), ())))
+    assert told["protocol"].startswith("paper: thrifty form")
 
 
 def test_the_level_says_what_it_is_the_level_of() -> None:

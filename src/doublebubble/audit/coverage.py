@@ -11,6 +11,7 @@ from doublebubble.audit.oracles import Oracle
 from doublebubble.certificate import Certificate
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
+from doublebubble.protocols import sound
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.types import ABSTAIN, Method
 
@@ -50,6 +51,11 @@ def repetitions(
     for first in range(0, len(asked), _TOGETHER):
         indices = asked[first : first + _TOGETHER]
         yield from certifier.certify_many([case.x] * len(indices), indices)
+
+
+def repetitions_of_a_plan(case: Case, config: CertifyConfig, asked: range) -> list[Certificate]:
+    """Certificates of one point by one plan: made for the first of these numbers, certified with the draws of each."""
+    return sound.certify_again(case.smoothed, config, Input(asked[0], case.x), asked)
 
 
 def count_misses(case: Case, certificates: Sequence[Certificate]) -> dict[Method, int]:

@@ -32,6 +32,11 @@ def goodman(counts: Counts, alpha: float, merge: bool = True) -> AsymptoticBound
     With `merge`, classes of fewer than 5 votes become one of max(5, their sum) votes first, (B5), which is how the
     published experiments were run. Each of them then has the merged class's upper bound, since a part is no likelier
     than the whole, and the lower bound 0, since nothing is known of how the whole divides.
+
+    >>> import numpy as np
+    >>> bounds = goodman(np.array([80, 15, 5]), 0.05)
+    >>> bool(bounds.lower[0] < 0.8 < bounds.upper[0])
+    True
     """
     return _intervals("goodman", counts, alpha, merge)
 
@@ -41,6 +46,11 @@ def sison_glaz(counts: Counts, alpha: float, merge: bool = True) -> AsymptoticBo
 
     `merge` as in `goodman`. Shorter than Goodman's where K is large, and slow there: its cost grows with the number of
     classes times the width of the intervals in votes. Far too short for rare classes beside a common one.
+
+    >>> import numpy as np
+    >>> bounds = sison_glaz(np.array([80, 15, 5]), 0.05)
+    >>> bool(bounds.lower[0] < 0.8 < bounds.upper[0])
+    True
     """
     return _intervals("sison-glaz", counts, alpha, merge)
 

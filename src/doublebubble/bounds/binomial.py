@@ -46,6 +46,9 @@ def clopper_pearson(
     the result moves outward by 1e-10 of that and by 3e-12. It is then checked with the forward function, which was
     seen to err by up to 1.4e-11 of alpha for n up to 1e9 (both measured at random, not proved);
     should the check fail, the bound moves further until it holds. k = 0 and k = n have closed forms.
+
+    >>> round(clopper_pearson(10, 10, 0.001), 4)  # all of ten: the tenth root of alpha
+    0.5012
     """
     hits, draws, level = _checked(k, n, alpha)
     if side == "two-sided":

@@ -85,8 +85,8 @@ def _near_root(y: Floats, n: Floats, stake: float, target: float, high: float) -
         factor = np.maximum(1 + stake * (u - y), _SMALLEST_FACTOR)
         step = (target - float(n @ np.log(factor))) / (stake * float(n @ (1 / factor)))
         u += step
-        if u >= high or abs(step) <= 1e-15 * abs(u):
-            break
+        if u >= high or abs(step) <= 2.0**-46 * max(abs(u), abs(high)):
+            break  # what is left, the square of this, is far below the rounding
     return min(u, high)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from doublebubble import registry
+from doublebubble.cli.config_files import CONFIG_HELP, SAVE_HELP, read_config, save_config
 from doublebubble.cli.model_options import (
     DEVICE_HELP,
     GRID_HELP,
@@ -53,15 +54,23 @@ def sequential_settings(
     radii: str | None, precision: float | None, max_draws: int | None, beta: float | None
 ) -> dict[str, Any]:
     """What was asked for of sampling that stops by itself; what was not given is left to the settings."""
-    try:
-        rungs = None if radii is None else tuple(float(word) for word in radii.replace(",", " ").split())
-    except ValueError:
-        raise SettingError(f"radii: expected numbers such as 0.25,0.5, got {radii!r}") from None
-    given = {"radii": rungs, "precision": precision, "max_draws": max_draws, "beta": beta}
+    from doublebubble.report.radii import parse_radii
+
+    given = {"radii": parse_radii(radii), "precision": precision, "max_draws": max_draws, "beta": beta}
     return {name: value for name, value in given.items() if value is not None}
 
 
+def paper_settings(protocol: str, thrifty: bool) -> dict[str, Any]:
+    """The thrifty form of protocol paper, if it was asked for."""
+    from doublebubble.config import PaperSearch
+
+    if thrifty and protocol != "paper":
+        raise SettingError(f"thrifty: expected protocol paper, whose search it shortens, got {protocol}")
+    return {"paper": PaperSearch.thrifty()} if thrifty else {}
+
+
 def certify(
+    context: typer.Context,
     model: Annotated[str, typer.Option(help=MODEL_HELP)],
     dataset: Annotated[str, typer.Option(help="A name from `doublebubble data list`, or folder:PATH.")],
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
@@ -106,6 +115,14 @@ def certify(
     protocol: Annotated[
         str, typer.Option(help="sound, or paper: as published, no guarantee.", rich_help_panel=_LEVEL)
     ] = "sound",
+    thrifty: Annotated[
+        bool,
+        typer.Option(
+            "--thrifty",
+            help="Under paper: search by few fixed draws, then confirm by n. Several times faster, no guarantee.",
+            rich_help_panel=_LEVEL,
+        ),
+    ] = False,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Let alpha hold for the whole data set.", rich_help_panel=_LEVEL)
     ] = False,
@@ -131,6 +148,11 @@ def certify(
     centres: Annotated[
         bool, typer.Option("--centres/--no-centres", help="Store what re-verification needs besides the inputs.")
     ] = True,
+    config_file: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help=CONFIG_HELP, is_eager=True, callback=read_config),
+    ] = None,
+    save_config_file: Annotated[Path | None, typer.Option("--save-config", metavar="FILE", help=SAVE_HELP)] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what to expect, as `plan` does, and certify nothing.")
     ] = False,
@@ -147,9 +169,12 @@ def certify(
     from doublebubble.models import model_classes
     from doublebubble.program import Program
 
+    if save_config_file is not None:
+        save_config(context, save_config_file)
     settings: dict[str, Any] = {"n": n, "n0": n0, "protocol": protocol, "gradient": gradient, "seed": seed}
     settings["methods"] = tuple(methods.replace(",", " ").split())
     settings |= {} if alpha is None else {"alpha": alpha}
+    settings |= paper_settings(protocol, thrifty)
     settings |= sequential_settings(radii, precision, max_draws, beta)
     config = CertifyConfig(**settings)
     listed = None if classes is None else read_classes(classes)

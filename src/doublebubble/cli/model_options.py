@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from doublebubble.data import Dataset
 
 MODEL_HELP = "A folder that `doublebubble train` wrote, module:factory, timm:NAME, an architecture, or a model file."
+RADII_HELP = "Radii of the tables (default: those that the runs decide, else round ones up to their largest)."
 DEVICE_HELP = "cpu, cuda or mps; auto takes cuda if it is there, else cpu."
 NOISE_HELP = "gaussian, gaussian64, or lattice: exact noise for inputs on a grid, which rounding cannot break."
 GRID_HELP = "Steps of the lattice for each unit (default: 255, 8-bit images)."

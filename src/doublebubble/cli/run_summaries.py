@@ -1,45 +1,60 @@
 """What do runs hold? Tables and sentences for people, JSON for programs."""
 
+from collections.abc import Sequence
+
 from rich.table import Table
 
 from doublebubble.report.facts import facts, mark
+from doublebubble.report.radii import table_radii
 from doublebubble.runs.sampling import sampling
 from doublebubble.runs.spec import RunSpec, spec_hash
-from doublebubble.runs.statistics import RADII, Comparison, Summary, compare, summarise
+from doublebubble.runs.statistics import Comparison, Summary, compare, summarise
 from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
 from doublebubble.terminal import Terminal
 from doublebubble.types import Guarantee
 
 
-def show_runs(console: Terminal, runs: list[StoredRun]) -> None:
-    """What each run holds, then the first compared with each of the others."""
+def show_runs(console: Terminal, runs: list[StoredRun], asked: Sequence[float] | None = None) -> None:
+    """All of them in one table and the first compared with each of the others, then what each run holds."""
+    if len(runs) > 1:
+        _show_all(console, [run for run in runs if run.records], table_radii(runs, asked))
+        for other in runs[1:]:
+            found = compare(frame(runs[0]), frame(other))
+            marks = dict.fromkeys(words for run in (runs[0], other) if (words := mark(run)))
+            console.print(
+                f"{other.path} against {runs[0].path}: radius larger on {found.larger}, smaller on {found.smaller} of "
+                f"{found.n} common inputs, on average {found.mean_difference:+.4f}; sign test p = {found.p_value:.3g}"
+                f"{_aside(', '.join(marks))}"
+            )
     for run in runs:
-        _show_run(console, run)
-    for other in runs[1:]:
-        found = compare(frame(runs[0]), frame(other))
-        marks = dict.fromkeys(words for run in (runs[0], other) if (words := mark(run)))
-        console.print(
-            f"{other.path} against {runs[0].path}: radius larger on {found.larger}, smaller on {found.smaller} of "
-            f"{found.n} common inputs, on average {found.mean_difference:+.4f}; sign test p = {found.p_value:.3g}"
-            f"{_aside(', '.join(marks))}"
-        )
+        _show_run(console, run, table_radii([run], asked))
 
 
-def _show_run(console: Terminal, run: StoredRun) -> None:
+def _show_all(console: Terminal, runs: list[StoredRun], radii: Sequence[float]) -> None:
+    """One row per run, certified accuracy at the same radii for all."""
+    table = Table("run", "sigma", "inputs", "average radius", *(f"at {radius:g}" for radius in radii))
+    for run in runs:
+        summary = summarise(frame(run), radii)
+        sigma = f"{run.spec.sigma:g}" if isinstance(run.spec, RunSpec) else "-"
+        cells = (f"{point.accuracy:.1%}" for point in summary.accuracies)
+        average = f"{summary.average_radius:.4f}{_aside(mark(run))}"
+        table.add_row(str(run.path), sigma, str(summary.n), average, *cells)
+    console.print(table)
+
+
+def _show_run(console: Terminal, run: StoredRun, radii: Sequence[float]) -> None:
     console.print(str(run.path), style="bold")
     for name, value in facts(run):
         console.print(f"  {name:<14}{value}")
     if not run.records:
         return
-    radii = radii_asked(run)
     summary = summarise(frame(run), radii)
     words = mark(run)
     table = Table("radius", f"certified accuracy{_aside(words)}", "95 % over inputs", "inputs")
     for point in summary.accuracies:
         band = f"{point.low:.1%} to {point.high:.1%}"
-        radius = f"{point.radius:.2f}" if radii is RADII else f"{point.radius:g}"
-        table.add_row(radius, f"{point.accuracy:.1%}", band, f"{point.certified} of {point.n}")
+        table.add_row(f"{point.radius:g}", f"{point.accuracy:.1%}", band, f"{point.certified} of {point.n}")
     console.print(table)
     failed = f", {summary.failed} of them failed" if summary.failed else ""
     console.print(
@@ -50,23 +65,17 @@ def _show_run(console: Terminal, run: StoredRun) -> None:
         console.print(f"each radius {Guarantee(guarantee).sentence}")
 
 
-def radii_asked(run: StoredRun) -> tuple[float, ...]:
-    """The radii that the run decides, else those that are usual."""
-    asked = run.spec.config.radii if isinstance(run.spec, RunSpec) else None
-    return RADII if asked is None else asked
-
-
 def _aside(words: str) -> str:
     return f" ({words})" if words else ""
 
 
-def runs_json(runs: list[StoredRun]) -> list[dict[str, object]]:
+def runs_json(runs: list[StoredRun], asked: Sequence[float] | None = None) -> list[dict[str, object]]:
     """What `show_runs` shows, for programs; the comparison is with the first run."""
-    return [_run_json(run, runs[0] if number else None) for number, run in enumerate(runs)]
+    return [_run_json(run, runs[0] if number else None, table_radii([run], asked)) for number, run in enumerate(runs)]
 
 
-def _run_json(run: StoredRun, first: StoredRun | None) -> dict[str, object]:
-    summary = summarise(frame(run), radii_asked(run)) if run.records else None
+def _run_json(run: StoredRun, first: StoredRun | None, radii: Sequence[float]) -> dict[str, object]:
+    summary = summarise(frame(run), radii) if run.records else None
     return {
         "run": str(run.path),
         "hash": spec_hash(run.spec),

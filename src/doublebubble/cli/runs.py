@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from doublebubble.cli.model_options import RADII_HELP
 from doublebubble.errors import SettingError
 from doublebubble.printable import printable
 from doublebubble.terminal import Terminal
@@ -14,22 +15,25 @@ from doublebubble.terminal import Terminal
 
 def runs(
     paths: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
+    radii: Annotated[str | None, typer.Option(metavar="R,R,...", help=RADII_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a run.")] = False,
 ) -> None:
-    """Show what runs hold: settings, progress, certified accuracy, average radius; several are compared.
+    """Show what runs hold: settings, progress, certified accuracy, average radius; several are compared first.
 
     Works while a run is being written. Misclassified, abstained and failed inputs always count.
 
     Example: [bold]doublebubble runs run[/bold]
     """
     from doublebubble.cli.run_summaries import runs_json, show_runs
+    from doublebubble.report.radii import parse_radii
     from doublebubble.runs.store import read_run
 
+    asked = parse_radii(radii)
     found = [read_run(path) for path in paths]
     if as_json:
-        typer.echo(json.dumps(runs_json(found)))
+        typer.echo(json.dumps(runs_json(found, asked)))
     else:
-        show_runs(Terminal(), found)
+        show_runs(Terminal(), found, asked)
 
 
 def export(
@@ -62,19 +66,22 @@ def export(
 
 
 def import_(
-    source: Annotated[Path, typer.Argument(metavar="FILE.tsv", help="Columns idx, label, predict, radius, time.")],
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="FILE.tsv: idx, label, predict, radius, time; FILE.csv: from export."),
+    ],
     out: Annotated[Path, typer.Option(metavar="RUN", help="Folder of the run to make.")],
 ) -> None:
-    """Make a run of another tool's results, so that they can be shown and compared.
+    """Make a run of another tool's results, or of an exported CSV, so that they can be shown and compared.
 
     Whether a prediction is correct is computed from its label, not taken from the file. What stands
     behind the radii is not known here and recorded as unstated.
 
     Example: [bold]doublebubble import theirs.tsv --out theirs[/bold]
     """
-    from doublebubble.runs.importing import import_tsv
+    from doublebubble.runs.importing import import_file
 
-    count = import_tsv(source, out)
+    count = import_file(source, out)
     Terminal().print(f"{out}: {count} inputs imported")
 
 

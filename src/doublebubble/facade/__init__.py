@@ -13,6 +13,7 @@ from torch import nn
 
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleWarning
+from doublebubble.facade.callbacks import Callback, telling
 from doublebubble.facade.job import Indices, make_job
 from doublebubble.facade.loop import Place, perform, prepare
 from doublebubble.facade.planning import Plan, forecast
@@ -23,7 +24,7 @@ from doublebubble.program import Program
 from doublebubble.terminal import Terminal
 from doublebubble.types import NoiseName
 
-__all__ = ["Plan", "Run", "certify", "open_run", "plan"]
+__all__ = ["Callback", "Plan", "Run", "certify", "open_run", "plan"]
 
 
 def plan(
@@ -89,6 +90,7 @@ def certify(
     classes: Sequence[str] | None = None,
     noise: NoiseName = "gaussian",
     grid: int | None = None,
+    callbacks: Sequence[Callback] = (),
     quiet: bool = False,
     **settings: Any,
 ) -> Run:
@@ -100,7 +102,8 @@ def certify(
     `num_classes`, else the data set's own, else the number of logits that the model gives. `classes` are the names of
     all the model's classes in its order, for a folder of images that lacks some of them or sorts them otherwise.
     `noise` is gaussian, gaussian64 or lattice (docs/noise.md); the lattice has `grid` steps for each unit, 255 if it is
-    not said, and inputs must lie on it.
+    not said, and inputs must lie on it. `callbacks` are told when the run starts, of every new record, and when it ends
+    (docs/tracking.md).
 
     With `out` the run lies in that folder, and the same call again resumes it, with further `indices` enlarges it.
     Without, it lives in memory. Ctrl-C ends it early: the run that is returned holds what is done, says that it was
@@ -136,7 +139,8 @@ def certify(
     store, chosen = prepare(job, folder, Place(engine, workers, address, gpus_per_worker))
     watching = functools.partial(certifying_progress, Terminal(), quiet=quiet)
     try:
-        perform(job, store, watching, chosen)
+        with telling(callbacks, store) as teller:
+            perform(job, store, functools.partial(teller.watching, watching), chosen, teller.begin)
     except KeyboardInterrupt:
         again = "" if folder is None else "; the same call resumes it"
         message = f"interrupted: the run holds {len(store.records)} of {len(job.spec.index_list)} inputs{again}"

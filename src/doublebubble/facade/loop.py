@@ -61,10 +61,20 @@ def prepare(job: Job, out: Path | None, place: Place) -> tuple[Store, Engine]:
     return open_store(out, job.spec), place.build(job)
 
 
-def perform(job: Job, store: Store, watching: Watching, engine: Engine | None = None) -> int:
-    """Certify the inputs asked for that the store lacks, and say how many. However this ends, it keeps what is done."""
+def perform(
+    job: Job,
+    store: Store,
+    watching: Watching,
+    engine: Engine | None = None,
+    begin: Callable[[], None] = lambda: None,
+) -> int:
+    """Certify the inputs asked for that the store lacks, and say how many. However this ends, it keeps what is done.
+
+    `begin` is called once the store is open and its records are known.
+    """
     chosen = Place().build(job) if engine is None else engine
     with store:
+        begin()
         asked = set(job.spec.index_list)
         earlier = [record for record in store.records if record.index in asked]
         if len(earlier) < len(asked):

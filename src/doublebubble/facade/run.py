@@ -13,21 +13,22 @@ from doublebubble.facade.auditing import inputs_of
 from doublebubble.facade.galleries import galleries_of
 from doublebubble.facade.sources import Data
 from doublebubble.printable import printable
-from doublebubble.report.facts import draws_asked, guarantees, level, mark, protocol_name
+from doublebubble.report.facts import draws_asked, guarantees, level, mark, protocol_of
+from doublebubble.report.radii import table_radii
 from doublebubble.runs import statistics
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun, read_run
 from doublebubble.runs.tables import frame
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.figure import Figure
     from torch import nn
 
     from doublebubble.audit.reverify import Verdict
     from doublebubble.facade.job import Indices
     from doublebubble.runs.attacks import Attacked
-
-_RADII = (0.0, 0.25, 0.5, 1.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,12 +73,15 @@ class Run(StoredRun):
 
         return run_figure(self, self._name if title is None else title)
 
-    def report(self, path: str | Path, data_dir: Path | None = None) -> Path:
-        """Write the page: one file that opens in any browser and asks the network for nothing."""
+    def report(self, path: str | Path, data_dir: Path | None = None, radii: "Sequence[float] | None" = None) -> Path:
+        """Write the page: one file that opens in any browser and asks the network for nothing.
+
+        `radii` are those that certified accuracy is stated at, else those that the run decides, else round ones.
+        """
         from doublebubble.report.page import write_page
 
         galleries, _ = galleries_of([self], data_dir)
-        write_page([self], Path(path), galleries)
+        write_page([self], Path(path), galleries, radii)
         return Path(path)
 
     def reverify(self, data: Data | None = None, data_dir: Path | None = None) -> "list[Verdict]":
@@ -127,7 +131,7 @@ class Run(StoredRun):
         ended = ", interrupted" if self.interrupted else ""
         lines = [f"Run {self.path}: {len(self.records)} of {len(spec.index_list)} inputs{ended}"]
         if isinstance(spec, RunSpec):
-            protocol = protocol_name(spec.config.protocol)
+            protocol = protocol_of(spec.config)
             lines.append(f"  {self._name}, {draws_asked(spec.config)}, protocol {protocol}, alpha {level(spec)}")
         if not self.records:
             return [*lines, "  no record yet"]
@@ -138,7 +142,8 @@ class Run(StoredRun):
         if table["label"].isna().any():
             lines.append(f"  mean radius of all inputs {table['radius'].mean():.4f}{beside}; {abstained}; no labels")
         else:
-            points = ", ".join(f"{self.certified_accuracy(radius):.1%} at {radius:g}" for radius in _RADII)
+            found = statistics.certified_accuracy(table, table_radii([self]))
+            points = ", ".join(f"{point.accuracy:.1%} at {point.radius:g}" for point in found)
             lines.append(
                 f"  certified accuracy {points}; average radius {self.average_radius:.4f}{beside}; {abstained}"
             )
@@ -146,5 +151,13 @@ class Run(StoredRun):
 
 
 def open_run(path: str | Path) -> Run:
-    """The run in a folder, as it is now, also while another process is writing it."""
+    """The run in a folder, as it is now, also while another process is writing it.
+
+    >>> import tempfile, torch, doublebubble as db
+    >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
+    >>> folder = tempfile.mkdtemp() + "/run"
+    >>> run = db.certify(model, torch.rand(3, 1, 2, 2), sigma=0.5, n=100, n0=10, out=folder, quiet=True)
+    >>> len(db.open_run(folder).records)
+    3
+    """
     return Run.of(read_run(Path(path)))

@@ -46,6 +46,13 @@ def certified_radius(
     The radius is at most the exact sqrt(G(multipliers)) of (D1), rounding included; 0 if no ball covers x1. Balls of
     radius 0 get multiplier 0. `low` and `high` are numbers, or arrays shaped like x1; both None for R^d. Centres may
     lie anywhere. Inputs may have any shape and floating dtype, arrays or tensors.
+
+    >>> import numpy as np
+    >>> x1, x2 = np.array([0.5, 0.5]), np.array([0.5, 0.25])
+    >>> round(certified_radius(x1, np.stack([x1, x2]), np.array([0.125, 0.375])).radius, 6)
+    0.125
+    >>> round(certified_radius(np.zeros(2), np.ones((1, 2)), np.array([2.0])).radius, 4)  # the ball covers the box
+    1.4142
     """
     return _solve(Dual.of(read_balls(x1, centres, radii, low, high)))
 

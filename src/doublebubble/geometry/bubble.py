@@ -21,6 +21,9 @@ def double_bubble_radius(r2: npt.ArrayLike, d2: npt.ArrayLike, r3: npt.ArrayLike
 
     (D3) as printed, to nearest; 0 where its square is negative. d2, d3 are the distances of the centres from x1; where
     both are 0 the weights are free and the larger radius is returned. Arguments broadcast.
+
+    >>> round(double_bubble_radius(r2=1.0, d2=0.6, r3=1.0, d3=0.6), 6)  # where two unit circles cross
+    0.8
     """
     r2, d2 = nonnegative("r2", r2), nonnegative("d2", d2)
     r3, d3 = nonnegative("r3", r3), nonnegative("d3", d3)

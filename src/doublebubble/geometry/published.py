@@ -13,6 +13,11 @@ def published_boundary_radius(x1: Values, x2: Values, r2: float) -> float:
     It takes the maximum over all faces, though the cut of the sphere with a face bounds the distance only where the
     nearest point of the sphere lies beyond that face; docs/math.md has the counterexample. A coordinate of exactly 0.5
     is paired with the face at 0. `certified_radius` is the valid treatment of the box.
+
+    >>> import numpy as np
+    >>> x1, x2 = np.array([0.1, 0.5]), np.array([0.4, 0.5])
+    >>> published_boundary_radius(x1, x2, r2=0.5) > 0.5 - 0.3  # more than the distance to the sphere
+    True
     """
     return float(published_boundary_radii(widen("x1", x1)[None], widen("x2", x2)[None], np.array([r2]))[0])
 

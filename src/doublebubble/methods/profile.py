@@ -9,8 +9,9 @@ import numpy as np
 
 from doublebubble import registry
 from doublebubble.bounds import HalfMoments
+from doublebubble.bounds.controlled import ControlledTest, controlled_bound
 from doublebubble.bounds.profile import ProfileCounts, ProfileTest, profile_bound
-from doublebubble.bounds.votes import rest_bound
+from doublebubble.bounds.votes import RivalBound, rest_bound
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line
 from doublebubble.method import SOUND, SmoothingMethod
@@ -39,8 +40,15 @@ class RivalProfile(NamedTuple):
     """The line, the eta and the test for one rival, fixed before the draws."""
 
     line: Line
-    test: ProfileTest
+    test: ProfileTest | ControlledTest
     eta: Floats | None = None
+
+    @property
+    def edges(self) -> list[list[float]]:
+        """The inner edges of the bins of every functional."""
+        if isinstance(self.test, ControlledTest):
+            return [self.test.edges.tolist()]
+        return [sector.test.prices.edges.tolist() for sector in self.test.sectors]
 
 
 @dataclass(frozen=True)
@@ -59,30 +67,28 @@ class ProfileStatistic:
         for profile in self.profiles:
             if profile.eta is not None and np.any((profile.eta != 0) & (profile.line.direction != 0)):
                 raise SettingError("profile: expected an eta at right angles to the line, on coordinates of its own")
-            if any(sector.test.prices.edges.tolist() != list(profile.line.edges) for sector in profile.test.sectors):
+            if any(edges != list(profile.line.edges) for edges in profile.edges):
                 raise SettingError("profile: expected prices on the bins of the line")
 
     def asks(self, request: Request) -> Request:
         """The request with the bins of the lines and the sums of noise that the tests need."""
-        rows = tuple(dict.fromkeys(self._weights(profile) for profile in self.profiles))
+        tests = [profile.test for profile in self.profiles if isinstance(profile.test, ProfileTest)]
+        rows = tuple(dict.fromkeys(self._weights(test) for test in tests))
         lines = tuple(dict.fromkeys(profile.line for profile in self.profiles))
-        return replace(request, moments=rows, split=self.profiles[0].test.gradient.n1, lines=lines)
+        return replace(request, moments=rows, split=tests[0].gradient.n1 if tests else None, lines=lines)
 
     def finding(self, tally: Tally, alpha: float, sigma: float) -> Finding:
         """With probability at least 1 - alpha over the draws, g is `top` on the open ball of the finding's radius.
 
         With an eta, on the part of the ball that lies in the domain.
         """
-        seen = [self._seen(tally, profile) for profile in self.profiles]
-        bounds = [
-            profile_bound(shown, self.top, profile.test, alpha, sigma)
-            for shown, profile in zip(seen, self.profiles, strict=True)
-        ]
+        bounds, evidence = [], {}
+        for profile in self.profiles:
+            table = by_vote(tally.table(profile.line), self.top, profile.test.rival)
+            bound = self._bound(tally, profile, table, alpha, sigma)
+            bounds.append(bound)
+            evidence[str(profile.test.rival)] = _stored(table, profile, bound.radius / sigma)
         named = [profile.test.rival for profile in self.profiles]
-        evidence = {
-            str(profile.test.rival): _stored(shown, profile, bound.radius / sigma)
-            for shown, profile, bound in zip(seen, self.profiles, bounds, strict=True)
-        }
         vectors: dict[str, Floats] = {}
         for profile in self.profiles:
             vectors[f"line/{profile.test.rival}"] = profile.line.direction
@@ -91,13 +97,16 @@ class ProfileStatistic:
         rest = rest_bound(tally.counts, self.top, named, alpha, sigma)
         return Finding((*bounds, *rest), {"profiles": evidence}, vectors)
 
-    def _seen(self, tally: Tally, profile: RivalProfile) -> ProfileCounts:
-        moments, shift = off_moments(tally.half_means(self._weights(profile)), profile.line, profile.eta)
-        table = by_vote(tally.table(profile.line), self.top, profile.test.rival)
-        return ProfileCounts(tally.counts, table, moments, profile.line.misplaced(tally.n), shift)
+    def _bound(self, tally: Tally, profile: RivalProfile, table: Counts, alpha: float, sigma: float) -> RivalBound:
+        test, misplaced = profile.test, profile.line.misplaced(tally.n)
+        if isinstance(test, ControlledTest):
+            return controlled_bound(table, misplaced, test, alpha, sigma)
+        moments, shift = off_moments(tally.half_means(self._weights(test)), profile.line, profile.eta)
+        seen = ProfileCounts(tally.counts, table, moments, misplaced, shift)
+        return profile_bound(seen, self.top, test, alpha, sigma)
 
-    def _weights(self, profile: RivalProfile) -> tuple[float, ...]:
-        return weights_for(self.num_classes, self.top, profile.test.rival, profile.test.gradient)
+    def _weights(self, test: ProfileTest) -> tuple[float, ...]:
+        return weights_for(self.num_classes, self.top, test.rival, test.gradient)
 
 
 def off_moments(halves: tuple[Floats, Floats], line: Line, eta: Floats | None) -> tuple[HalfMoments, float | None]:
@@ -114,14 +123,16 @@ def by_vote(table: Counts, top: int, rival: int) -> Counts:
     return reduced
 
 
-def _stored(seen: ProfileCounts, profile: RivalProfile, reached: float) -> dict[str, object]:
+def _stored(table: Counts, profile: RivalProfile, reached: float) -> dict[str, object]:
     """What a verifier needs besides the numbers of the bound and the vectors, as JSON takes it.
 
     Sectors beyond the radius reached prove nothing that is claimed, and are left out.
     """
+    bins: dict[str, object] = {"edges": list(profile.line.edges), "table": table.tolist()}
+    if isinstance(profile.test, ControlledTest):
+        return {**bins, "control": profile.test.control.tolist()}
     return {
-        "edges": list(profile.line.edges),
-        "table": seen.table.tolist(),
+        **bins,
         "sectors": [
             {
                 "low": sector.low,
@@ -249,8 +260,8 @@ def _designed(
         if misplaced > _MOST_MISPLACED * config.alpha:
             break
         scene = _scene(trials, sight, tally, counts, expected, misplaced)
-        test, radius = scene.design()
-        made.append(RivalProfile(sight.line, test, sight.eta))
+        rival, radius = _rival(scene, sight, enough=_SAFE * reached)
+        made.append(rival)
         reached = min(reached, radius)
         named = [profile.test.rival for profile in made]
         rest = rest_bound(expected, top, named, config.alpha, trials.smoothed.sigma)
@@ -260,6 +271,16 @@ def _designed(
         if not rest or rest[0].radius >= _SAFE * reached:
             break
     return best
+
+
+def _rival(scene: Scene, sight: Sight, enough: float) -> tuple[RivalProfile, float]:
+    """The better of a profile and of votes with a control variate; a profile is not tried where votes are enough."""
+    controlled, by_votes = scene.controlled()
+    if by_votes < enough:
+        test, radius = scene.design()
+        if radius >= by_votes:
+            return RivalProfile(sight.line, test, sight.eta), radius
+    return RivalProfile(sight.line, controlled), by_votes
 
 
 def _scene(trials: Trials, sight: Sight, tally: Tally, counts: Counts, expected: Counts, misplaced: float) -> Scene:

@@ -103,7 +103,7 @@ def _certificate(
 ) -> Certificate:
     config = searched.config
     method = max((name for name in registry.names("paper") if name in radii), key=lambda name: radii[name])
-    opening = "the largest of the radii asked for, as published; it " + Guarantee.NONE.sentence
+    opening = f"the largest of the radii asked for, {_form(config)}; it {Guarantee.NONE.sentence}"
     return Certificate(
         index=searched.index,
         label=label,
@@ -128,6 +128,17 @@ def _certificate(
         seconds=seconds,
         noise=Noise(searched.smoothed.noise.name),
     )
+
+
+def _form(config: CertifyConfig) -> str:
+    """How the search was made, so that no number of one form is taken for one of the other."""
+    if not config.thrifty:
+        return "as published"
+    settings = config.paper
+    draws = config.n if settings.draws is None else settings.draws
+    looks = f"looks of {draws} {'fixed ' if settings.fixed_draws else ''}draws"
+    confirmed = "" if settings.draws is None else f", each find confirmed by {config.n} draws of its own"
+    return f"by the thrifty form of the published search ({looks}{confirmed})"
 
 
 def _ball(config: CertifyConfig, measured: Measured, at_input: bool) -> Ball:

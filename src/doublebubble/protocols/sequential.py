@@ -2,7 +2,8 @@
 
 With probability at least 1 - alpha over the draws made for one input, the prediction equals g(x) and no point nearer
 than the radius gets another class, however often one looks and whenever sampling stops (Theorem O). No draws choose
-the class first. What is decided and when depends on the input's own votes alone, never on the schedule.
+the class first. What is decided and when depends on the input's own votes alone, never on the schedule. What the noise
+of all draws up to the cap takes off alpha is taken off first (N3).
 """
 
 import functools
@@ -14,14 +15,15 @@ from decimal import Decimal
 
 import numpy as np
 
+from doublebubble.bounds import AlphaBudget
 from doublebubble.bounds.edges import Edges
 from doublebubble.bounds.ladder import Ladder, Stop, looks, precise_radii, vote_ladder
 from doublebubble.bounds.leader import Win, open_levels, run_race, start_race
 from doublebubble.bounds.sequences import target
 from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
-from doublebubble.errors import SettingError
 from doublebubble.geometry import cohen_ceiling
+from doublebubble.protocols.sound import noise_of
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import INPUT, Stream
 from doublebubble.tally import Request
@@ -32,9 +34,13 @@ _ROUND = 4  # micro-batches that the inputs at work fill together
 METHOD = "cohen"
 
 
-def edges_of(config: CertifyConfig, sigma: float) -> Edges:
-    """The ladder of radii and at which votes each is decided, for all inputs; fixed before any draw."""
-    return _edges(config.radii, config.precision, config.alpha, config.beta, config.max_draws, sigma)
+def edges_of(config: CertifyConfig, sigma: float, alpha: float | None = None) -> Edges:
+    """The ladder of radii and at which votes each is decided, fixed before any draw.
+
+    At level `alpha`, what the noise leaves of the whole; at the whole if it is not said.
+    """
+    level = config.alpha if alpha is None else alpha
+    return _edges(config.radii, config.precision, level, config.beta, config.max_draws, sigma)
 
 
 @functools.lru_cache(maxsize=4)
@@ -59,17 +65,11 @@ def _at_least(radius: float) -> float:
 
 
 def out_of_reach(config: CertifyConfig, sigma: float) -> tuple[float, ...]:
-    """The radii asked for that even unanimous draws would not certify."""
+    """The radii asked for that even unanimous draws would not certify, if the noise took nothing off alpha."""
     ladder = edges_of(config, sigma).ladder
     best = ladder.log_wealth([[ladder.cap, 0]])[:, 0].tolist()
     each = zip(ladder.radii, best, ladder.levels, strict=True)
     return tuple(radius for radius, wealth, level in each if wealth < target(level))
-
-
-def require_gaussian(smoothed: SmoothedClassifier) -> None:
-    """An error under noise that takes a part of alpha of its own."""
-    if smoothed.noise.name != "gaussian":
-        raise SettingError(f"noise: radii and precision are decided under gaussian noise, got {smoothed.noise.name}")
 
 
 def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
@@ -89,13 +89,12 @@ def decided(
     smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
 ) -> Iterator[tuple[int, Certificate]]:
     """The certificates with the places of their inputs, in the order in which they are decided."""
-    require_gaussian(smoothed)
-    edges, waiting = edges_of(config, smoothed.sigma), enumerate(inputs)
+    waiting = enumerate(inputs)
     room = max(1, -(-_ROUND * smoothed.batch_size // _CHUNK))
     active: list[_Sampling] = []
     while True:
         while len(active) < room and (following := next(waiting, None)) is not None:
-            active.append(_Sampling(smoothed, config, edges, *following))
+            active.append(_Sampling(smoothed, config, *following))
         if not active:
             return
         start = time.perf_counter()
@@ -113,15 +112,16 @@ def decided(
 class _Sampling:
     """One input whose draws are being made: its votes, what they have shown, and why there will be no more."""
 
-    def __init__(
-        self, smoothed: SmoothedClassifier, config: CertifyConfig, edges: Edges, number: int, given: Input
-    ) -> None:
+    def __init__(self, smoothed: SmoothedClassifier, config: CertifyConfig, number: int, given: Input) -> None:
         self.number = number
         self.seconds = 0.0
-        self._smoothed, self._config, self._edges, self._given = smoothed, config, edges, given
+        self._smoothed, self._config, self._given = smoothed, config, given
+        self._noise = noise_of(smoothed, config.max_draws, given, config.alpha)
+        self._alpha = AlphaBudget(config.alpha, self._noise.loss).remaining
+        self._edges = edges_of(config, smoothed.sigma, self._alpha)
         stream = Stream(config.seed, given.index, "certify", INPUT)
-        self.votes = smoothed.open_votes(Request(given.x, edges.ladder.cap, stream))
-        self._race = start_race(edges, smoothed.num_classes)
+        self.votes = smoothed.open_votes(Request(given.x, self._edges.ladder.cap, stream))
+        self._race = start_race(self._edges, smoothed.num_classes)
 
     @property
     def stop(self) -> Stop | None:
@@ -153,7 +153,7 @@ class _Sampling:
             centre=None,
             radius=radius,
             n=race.draws,
-            alpha=config.alpha,
+            alpha=self._alpha,
             counts=counts,
             statistic="sequence",
             evidence={
@@ -186,6 +186,7 @@ class _Sampling:
             draws={"select": 0, "search": 0, "certify": race.draws},
             forward_equivalents={"select": 0, "search": 0, "certify": race.draws},
             seconds={"certify": self.seconds},
+            noise=self._noise,
         )
 
 

@@ -32,35 +32,65 @@ class _Timed:
     seconds: float
 
 
+@dataclass(frozen=True)
+class _Planned:
+    """An input, the select draws that chose its class, and the plans that were made before its certify draws."""
+
+    given: Input
+    select: _Timed
+    found: Proposals
+    seconds: float
+
+
 def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
     """A certificate for each input, each as if it were alone; draws of several inputs share micro-batches."""
+    return _certified(smoothed, config, _planned(smoothed, config, inputs))
+
+
+def certify_again(
+    smoothed: SmoothedClassifier, config: CertifyConfig, given: Input, indices: Sequence[int]
+) -> list[Certificate]:
+    """A certificate for each index by certify draws of its own, with the plans of the input's select and search draws.
+
+    The guarantee is about the certify draws, whatever the plan: so this repeats all that is random in it.
+    """
+    (planned,) = _planned(smoothed, config, [given])
+    again = [replace(planned, given=replace(planned.given, index=index)) for index in indices]
+    return _certified(smoothed, config, again)
+
+
+def _planned(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[_Planned]:
     inputs = [replace(given, x=smoothed.noise.placed(given.x, given.index)) for given in inputs]
     for given in inputs:
-        _noise(smoothed, config, given)  # an error before any draw is made, not after
+        noise_of(smoothed, config.n, given, config.alpha)  # an error before any draw is made, not after
     selected = _tallies(smoothed, [Request(i.x, config.n0, Stream(config.seed, i.index, "select")) for i in inputs])
-    proposals, search_seconds = [], []
+    planned = []
     for given, select in zip(inputs, selected, strict=True):
         start = time.perf_counter()
-        proposals.append(propose(Trials(smoothed, config, given.x, given.index, select.tally.counts)))
-        search_seconds.append(time.perf_counter() - start)
-    wanted = [certify_requests(config, given, found) for given, found in zip(inputs, proposals, strict=True)]
+        found = propose(Trials(smoothed, config, given.x, given.index, select.tally.counts))
+        planned.append(_Planned(given, select, found, time.perf_counter() - start))
+    return planned
+
+
+def _certified(smoothed: SmoothedClassifier, config: CertifyConfig, planned: Sequence[_Planned]) -> list[Certificate]:
+    """What the certify draws prove of plans that were made before them."""
+    wanted = [certify_requests(config, one.given, one.found) for one in planned]
     answers = iter(_tallies(smoothed, [request for requests in wanted for request in requests]))
     certificates = []
-    for number, (given, found) in enumerate(zip(inputs, proposals, strict=True)):
-        certified = {request.stream.part: next(answers) for request in wanted[number]}
+    for one, requests in zip(planned, wanted, strict=True):
+        given, found, selected = one.given, one.found, one.select.tally.counts
+        certified = {request.stream.part: next(answers) for request in requests}
         tallies = {part: timed.tally for part, timed in certified.items()}
         start = time.perf_counter()
         claims = {method: claim(plan, given, tallies, smoothed, config) for method, plan in found.plans.items()}
         seconds = {
-            "select": selected[number].seconds,
-            "search": search_seconds[number],
+            "select": one.select.seconds,
+            "search": one.seconds,
             "certify": sum(timed.seconds for timed in certified.values()),
             "geometry": time.perf_counter() - start,
         }
         draws = {"select": config.n0, "certify": sum(tally.n for tally in tallies.values())}
-        counts = {"select": selected[number].tally.counts}
-        if INPUT in tallies:
-            counts[INPUT] = tallies[INPUT].counts
+        counts = {"select": selected, **({INPUT: tallies[INPUT].counts} if INPUT in tallies else {})}
         certificates.append(_certificate(smoothed, config, given, found, counts, claims, draws, seconds))
     return certificates
 
@@ -117,7 +147,7 @@ def claim(
     if sum(ball.n for ball in plan.balls) > config.n:
         raise AssertionError(f"method {plan.method}: a plan has at most n draws")
     dimension, noise = given.x.numel(), smoothed.noise
-    budget = AlphaBudget(config.alpha, _noise(smoothed, config, given).loss)
+    budget = AlphaBudget(config.alpha, noise_of(smoothed, config.n, given, config.alpha).loss)
     shares = budget.take_equal([ball.part for ball in plan.balls])
     balls = tuple(
         certified_ball(ball, tallies[ball.part], share, smoothed.sigma)
@@ -204,14 +234,14 @@ def _certificate(
         forward_equivalents={**draws, "search": found.cost.forward_equivalents},
         seconds=seconds,
         beside=beside,
-        noise=_noise(smoothed, config, given),
+        noise=noise_of(smoothed, config.n, given, config.alpha),
     )
 
 
-def _noise(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -> Noise:
-    """The noise of the draws for one input, and what n of them take off alpha: an error where that is too much."""
+def noise_of(smoothed: SmoothedClassifier, draws: int, given: Input, alpha: float) -> Noise:
+    """The noise of one input's certify draws, and what so many take off alpha: an error where that is too much."""
     law = smoothed.noise
-    loss = law.loss(config.n, given.x.numel(), config.alpha)
+    loss = law.loss(draws, given.x.numel(), alpha)
     return Noise(law.name, loss, law.grid, *(law.limits or (None, None)))
 
 

@@ -20,19 +20,25 @@ def provenance(runs: Sequence[StoredRun]) -> str:
         raise InputError("figure: expected runs that each hold at least one record")
     sentences = [_data(runs)]
     known = [run for run in runs if isinstance(run.spec, RunSpec)]
-    for protocol in sorted({run.spec.config.protocol for run in known if isinstance(run.spec, RunSpec)}):
-        specs = [run.spec for run in known if isinstance(run.spec, RunSpec) and run.spec.config.protocol == protocol]
+    for protocol, thrifty in sorted({_form(run.spec) for run in known if isinstance(run.spec, RunSpec)}):
+        specs = [run.spec for run in known if isinstance(run.spec, RunSpec) and _form(run.spec) == (protocol, thrifty)]
         words = [
             f"alpha {', '.join(dict.fromkeys(level(spec) for spec in specs))}",
             *_draws(specs),
         ]
         held = _guarantees([run for run in known if run.spec in specs])
-        mark = f" ({Guarantee.NONE.mark})" if protocol == "paper" else ""
+        form = "thrifty form, " if thrifty else ""
+        mark = f" ({form}{Guarantee.NONE.mark})" if protocol == "paper" else ""
         sentences.append(f"Protocol {protocol}{mark}: {', '.join(words)}; {held}.")
     imported = [run for run in runs if not isinstance(run.spec, RunSpec)]
     if imported:
         sentences.append(f"Imported: {_guarantees(imported)}.")
     return " ".join(sentences)
+
+
+def _form(spec: RunSpec) -> tuple[str, bool]:
+    """What may not be mixed: the protocol, and whether it is the thrifty form."""
+    return spec.config.protocol, spec.config.thrifty
 
 
 def _draws(specs: Sequence[RunSpec]) -> list[str]:

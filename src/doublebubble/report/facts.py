@@ -29,7 +29,7 @@ def facts(run: StoredRun) -> Iterator[tuple[str, str]]:
         yield "lost", f"{max(losses):.2g} of alpha at most, to the distance of the noise from the normal law"
     yield "draws", f"{draws_asked(config)}, seed {config.seed}"
     yield from _sampling(run)
-    yield "protocol", f"{protocol_name(config.protocol)}; methods {' '.join(config.methods)}"
+    yield "protocol", f"{protocol_of(config)}; methods {' '.join(config.methods)}"
     yield "alpha", level(spec)
     yield "ran on", f"{spec.device}, program {spec.program}, micro-batches of {spec.batch_size}"
     if not spec.centres:
@@ -49,13 +49,21 @@ def assumed(spec: RunSpec) -> str:
 def draws_asked(config: CertifyConfig) -> str:
     """How many draws each input gets, in words."""
     if not config.sequential:
-        return f"n {config.n}, n0 {config.n0}"
+        return f"n {config.n}, n0 {config.n0}{_looks(config)}"
     question = (
         f"precision {config.precision:g}"
         if config.radii is None
         else f"{'radius' if len(config.radii) == 1 else 'radii'} {', '.join(f'{radius:g}' for radius in config.radii)}"
     )
     return f"as many as {question} needs, at most {config.max_draws}; beta {config.beta:g}"
+
+
+def _looks(config: CertifyConfig) -> str:
+    """The draws of one look of a thrifty search."""
+    if not config.thrifty:
+        return ""
+    draws = config.n if config.paper.draws is None else config.paper.draws
+    return f", looks of {draws} {'fixed ' if config.paper.fixed_draws else ''}draws"
 
 
 def _sampling(run: StoredRun) -> Iterator[tuple[str, str]]:
@@ -72,9 +80,16 @@ def _sampling(run: StoredRun) -> Iterator[tuple[str, str]]:
         yield "stopped", f"{inputs} of {found.inputs}: {stop.value}"
 
 
-def protocol_name(protocol: str) -> str:
-    """The protocol as titles and cells name it: whatever comes from `paper` says what it is not."""
-    return f"{protocol}: as published, {Guarantee.NONE.mark}" if protocol == "paper" else protocol
+def protocol_name(protocol: str, thrifty: bool = False) -> str:
+    """The protocol as titles and cells name it: whatever comes from `paper` says what it is, and what it is not."""
+    if protocol != "paper":
+        return protocol
+    return f"{protocol}: {'thrifty form, not as published' if thrifty else 'as published'}, {Guarantee.NONE.mark}"
+
+
+def protocol_of(config: CertifyConfig) -> str:
+    """The protocol of a run, with its form."""
+    return protocol_name(config.protocol, config.thrifty)
 
 
 def guarantee_of(record: Record) -> Guarantee:

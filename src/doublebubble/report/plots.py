@@ -12,7 +12,7 @@ import pandas as pd
 
 from doublebubble import registry
 from doublebubble.report.captions import BANDS, provenance
-from doublebubble.report.facts import draws_asked, level, protocol_name
+from doublebubble.report.facts import draws_asked, level, protocol_of
 from doublebubble.report.figure import (
     BLACK,
     BLUE,
@@ -70,7 +70,7 @@ def run_figure(run: StoredRun, title: str) -> "Figure":
     line = accuracy_line(table, Series(label, BLUE), reach([table]))
     name = "imported"
     if known:
-        name = f"protocol {protocol_name(known.config.protocol)}\n{draws_asked(known.config)}, alpha {level(known)}"
+        name = f"protocol {protocol_of(known.config)}\n{draws_asked(known.config)}, alpha {level(known)}"
     return draw([[Panel(name, (line,))]], ACCURACY, title)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from doublebubble import registry
-from doublebubble.report.facts import protocol_name
+from doublebubble.report.facts import protocol_name, protocol_of
 from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Panel
 from doublebubble.report.measures import REPORTED, mean_radius, method_view
 from doublebubble.report.plots import Series, accuracy_line, reach, spoken
@@ -95,7 +95,7 @@ def average_table(runs: Sequence[StoredRun], first: Mapping[str, str] | None = N
             cells += [EMPTY if published is None else f"{published.value:.4f}"]
             cells += [f"{average_radius(table if method == REPORTED else method_view(table, method)):.4f}"]
             more = [first[run.path.name]] if first is not None else []
-            rows.append((protocol_name(spec.config.protocol), *more, *cells))
+            rows.append((protocol_of(spec.config), *more, *cells))
     what = "Average certified radii. The publication averages over correctly predicted inputs only."
     columns = ("data", "sigma", "gradient", "method", "mean radius, correct inputs", "mean radius, all")
     names = ("protocol", *(["training"] if first is not None else []), *columns)

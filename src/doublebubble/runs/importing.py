@@ -6,11 +6,12 @@ One tool writes a running total into `correct`, so that column is never believed
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from doublebubble.errors import DataError
 from doublebubble.runs.indices import format_indices
+from doublebubble.runs.own_csv import read_own_csv
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import ImportSpec
 from doublebubble.runs.store import RunStore
@@ -20,17 +21,31 @@ _NEEDED = ("idx", "label", "predict", "radius")
 _CLOCK = re.compile(r"(?:(\d+) days?, )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
 
+def import_file(source: Path, out: Path) -> int:
+    """Make a run of a table, a CSV that `export` wrote if it is called so, else the field's TSV; returns its size."""
+    return import_csv(source, out) if source.suffix.lower() == ".csv" else import_tsv(source, out)
+
+
+def import_csv(source: Path, out: Path) -> int:
+    """Make a run of a CSV that `export` wrote; the guarantee is `unstated`, since a table holds no evidence."""
+    return _import(source, out, read_own_csv)
+
+
 def import_tsv(source: Path, out: Path) -> int:
     """Make a run of a TSV file with the columns idx, label, predict, radius and possibly time; returns its size.
 
     Radii are rounded down to 6 decimals. What stands behind them is not known here and recorded as `unstated`.
     """
+    return _import(source, out, lambda path, text: _records(path, text.splitlines()))
+
+
+def _import(source: Path, out: Path, read: Callable[[Path, str], list[Record]]) -> int:
     try:
         content = source.read_bytes()
-        lines = content.decode().splitlines()
+        text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{source}: cannot be read as text ({error})") from error
-    records = _records(source, lines)
+    records = read(source, text)
     indices = sorted(record.index for record in records)
     spec = ImportSpec(
         source=source.name,

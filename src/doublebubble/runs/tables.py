@@ -22,10 +22,18 @@ def load_run(path: str | Path) -> pd.DataFrame:
     """The records of a run, one row for each input in rising order.
 
     Columns: index, label, prediction, radius, correct, status, guarantee, alpha, protocol, method, selected,
-    whole_domain, reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>. `selected` is the
-    class that most select draws voted for, the one that every radius of the row is about, abstained or not; without
-    select draws, the one that most certify draws voted for. Inputs that abstained, failed or were misclassified are
-    rows like any other. `attrs` names the run and the hash of its specification.
+    whole_domain, reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>, votes_<stage>.
+    `selected` is the class that most select draws voted for, the one that every radius of the row is about, abstained
+    or not; without select draws, the one that most certify draws voted for. Votes are written as `class:votes`. Inputs
+    that abstained, failed or were misclassified are rows like any other. `attrs` names the run and the hash of its
+    specification.
+
+    >>> import tempfile, torch, doublebubble as db
+    >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
+    >>> folder = tempfile.mkdtemp() + "/run"
+    >>> run = db.certify(model, torch.rand(3, 1, 2, 2), sigma=0.5, n=100, n0=10, out=folder, quiet=True)
+    >>> db.load_run(folder)["draws_certify"].tolist()
+    [100, 100, 100]
     """
     return frame(read_run(Path(path)))
 
@@ -68,7 +76,12 @@ def _row(record: Record) -> dict[str, object]:
     row |= {f"radius_{method}": radius for method, radius in record.radii.items()}
     row |= {f"draws_{stage}": number for stage, number in record.draws.items()}
     row |= {f"seconds_{stage}": number for stage, number in record.seconds.items()}
+    row |= {f"votes_{stage}": _votes_text(votes) for stage, votes in record.counts.items()}
     return {_text(name): _text(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _votes_text(votes: dict[int, int]) -> str:
+    return " ".join(f"{label}:{number}" for label, number in sorted(votes.items()))
 
 
 def _text(text: str) -> str:

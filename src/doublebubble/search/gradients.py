@@ -11,7 +11,6 @@ from enum import Enum
 import numpy as np
 import torch
 from scipy.special import ndtri as Phi_inv
-from scipy.stats import norm
 from torch import Tensor
 
 from doublebubble.errors import SettingError
@@ -19,8 +18,6 @@ from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request
 from doublebubble.types import Counts, Floats, GradientKind
-
-phi = norm.pdf
 
 Directions = Floats | Callable[[Counts], Floats]
 """(J, K) weights of J sums of class probabilities, or what chooses them once the votes are counted."""
@@ -67,20 +64,19 @@ def slopes(
 
     The score function is unbiased for (S1); autograd differentiates a softened p, off by a little for any n. Choosing
     the directions after counting is exact for the score function, which makes the noise once more but runs the model
-    once per draw. Autograd then takes a second pass over the same draws, because keeping every graph until the last
-    vote is counted would take memory that grows with n: 2 J + 2 forward-equivalents per draw, 2 J + 1 if fixed
-    beforehand.
+    once per draw. Autograd then runs the draws whose scores have a slope once more and backwards, a few in a hundred:
+    at most 2 J + 2 forward-equivalents per draw, hardly more than one in practice; 2 J + 1 if the directions are fixed
+    beforehand. Votes that need the row checks or the noise of a tally take a pass of their own.
     """
-    if estimator in (Estimator.FULL, Estimator.SOFT) and not callable(directions):
-        weights = _rows(directions, smoothed.num_classes)
-        scores = smoothed.soft_scores(x, n, stream, weights, gumbel=estimator is Estimator.FULL)
-        return Slopes(scores.counts, _widened(scores.gradients), Cost(n, (1 + 2 * len(weights)) * n))
-    if estimator is Estimator.FULL:
-        counts, votes = smoothed.soft_scores(x, n, stream, torch.empty(0, smoothed.num_classes)).counts, None
-    else:
-        tally = smoothed.tally(Request(x, n, stream, keep_votes=True))
-        counts, votes = tally.counts, tally.votes
-    weights = _rows(directions(counts) if callable(directions) else directions, smoothed.num_classes)
+    classes = smoothed.num_classes
+    if estimator is Estimator.FULL or (estimator is Estimator.AUTOGRAD_ONLY and smoothed.noise.name == "gaussian"):
+        plain = estimator is Estimator.AUTOGRAD_ONLY
+        return _by_autograd(smoothed, x, n, stream, directions, gumbel=True, plain_votes=plain)
+    if estimator is Estimator.SOFT and not callable(directions):
+        return _by_autograd(smoothed, x, n, stream, directions, gumbel=False, plain_votes=False)
+    tally = smoothed.tally(Request(x, n, stream, keep_votes=True))
+    counts, votes = tally.counts, tally.votes
+    weights = _rows(directions(counts) if callable(directions) else directions, classes)
     if len(weights) == 0:
         return Slopes(counts, torch.zeros((0, *x.shape), dtype=torch.float64), Cost(n, n))
     if estimator is Estimator.APPROXIMATE:
@@ -88,6 +84,23 @@ def slopes(
         return Slopes(counts, _score_function(smoothed, x, stream, weights, torch.from_numpy(votes)), Cost(n, n))
     gradients = smoothed.soft_scores(x, n, stream, weights, gumbel=estimator is not Estimator.SOFT).gradients
     return Slopes(counts, _widened(gradients), Cost(n, (2 + 2 * len(weights)) * n))
+
+
+def _by_autograd(
+    smoothed: SmoothedClassifier,
+    x: Tensor,
+    n: int,
+    stream: Stream,
+    directions: Directions,
+    gumbel: bool,
+    plain_votes: bool,
+) -> Slopes:
+    """Votes and gradients by autograd, which runs again what it needs to."""
+    classes = smoothed.num_classes
+    asked = (lambda counts: _rows(directions(counts), classes)) if callable(directions) else _rows(directions, classes)
+    scores = smoothed.soft_scores(x, n, stream, asked, gumbel=gumbel, plain_votes=plain_votes)
+    spent = Cost(n, scores.forwards + 2 * scores.backwards)
+    return Slopes(scores.counts, _widened(scores.gradients), spent)
 
 
 def _score_function(smoothed: SmoothedClassifier, x: Tensor, stream: Stream, weights: Tensor, votes: Tensor) -> Tensor:
@@ -160,6 +173,12 @@ def estimated_rivals(counts: Counts) -> Rivals:
     return Rivals(top, runner_up, int(counts[top]) / n, int(counts[runner_up]) / n)
 
 
+def phi(z: Floats) -> Floats:
+    """The normal density; the one of scipy.stats takes longer than all else here."""
+    density: Floats = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    return density
+
+
 def radius_directions(rivals: Rivals, sigma: float, num_classes: int) -> Floats:
     """The weights, (1, K), whose sum of class probabilities has the gradient of (S3); (0, K) if it is singular."""
     slopes_at = phi(Phi_inv(np.array([rivals.p_a, rivals.p_b])))
@@ -182,18 +201,17 @@ def radius_gradient(
     `read` turns votes into the rivals and the probabilities where the quantile is differentiated: their estimates, or
     confidence bounds, whose own derivative is taken as that of the estimates.
     """
-    unanimous = False
+    seen: list[Rivals] = []
 
     def directions(counts: Counts) -> Floats:
-        nonlocal unanimous
-        unanimous = int(counts.max()) == n
-        rows = radius_directions(read(counts), smoothed.sigma, smoothed.num_classes)
-        return rows[:0] if unanimous else rows
+        seen.append(read(counts))
+        rows = radius_directions(seen[0], smoothed.sigma, smoothed.num_classes)
+        return rows[:0] if int(counts.max()) == n else rows
 
     found = slopes(smoothed, estimator, x, n, stream, directions)
-    rivals = read(found.counts)
+    (rivals,) = seen
     value = found.gradients[0] if len(found.gradients) else torch.zeros(x.shape, dtype=torch.float64)
-    if unanimous:
+    if int(found.counts.max()) == n:
         state = GradientState.UNANIMOUS
     elif len(found.gradients) == 0:
         state = GradientState.SINGULAR

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, inf, log, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr as Phi
 from scipy.special import ndtri as Phi_inv
 
-from doublebubble.bounds import HalfMoments, VoteBounds, design_test
+from doublebubble.bounds import AlphaBudget, HalfMoments, VoteBounds, design_test
+from doublebubble.bounds.controlled import ControlledTest, controlled_bound, design_controlled
 from doublebubble.bounds.gradient import expected_square
 from doublebubble.bounds.profile import (
     FunctionalTest,
@@ -23,6 +25,8 @@ from doublebubble.bounds.profile import (
     profile_bound,
     rounded_test,
 )
+from doublebubble.bounds.votes import class_interval
+from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
     ROUGH,
     Guess,
@@ -37,14 +41,15 @@ from doublebubble.geometry.profile.cost import FARTHEST
 from doublebubble.types import Counts, Floats
 
 BINS = 24
-_SHARES = ((0.1, 0.8), (0.2, 0.7))  # of alpha for the slope off the line and for a functional
+# Of alpha, for the slope off the line and for a functional.
+_SHARES = ((0.05, 0.85), (0.1, 0.8), (0.2, 0.7), (0.3, 0.6), (0.4, 0.5))
 _RINGS = 6
 _PLACE = 0.6  # of a ring: where its prices are made
 _WORSE, _BETTER = 2.0, 0.5  # how far rings go beyond what is expected, in standard deviations of the guess
 _NEAR_ENDS = (0.0, 0.06, 0.14, 0.24, 0.35, 0.46, 0.57, 0.68, 0.8, 0.92, 1.05, 1.2, 1.4, 1.7)  # the lead is small there
 _FAR_ENDS = (1.7, 2.1, 2.6, pi)
-_ANGLES = (0.1, 0.35, 0.6, 0.85, 1.1, 1.4, 1.8)  # where the lead is looked at to find the radius to hope for
-_STEPS = (0.0, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.4)  # radii looked at for that
+_ANGLES = (0.1, 0.4, 0.75, 1.1, 1.5)  # where the lead is looked at to find the radius to hope for
+_STEPS = (0.02, 0.2, 0.4, 0.7, 1.1)  # radii looked at for that
 _DIGITS = 4
 _ROUNDS = 25
 _BEND = 100.0  # the bend of a profile on the probit scale is taken to be about 0.1 at most
@@ -136,11 +141,43 @@ class Scene:
         return int(self.votes.sum())
 
     def design(self) -> tuple[ProfileTest, float]:
-        """The test with the largest radius to expect, and that radius."""
-        found = [self._design(*shares) for shares in _SHARES]
-        return max(found, key=lambda made: made[1])
+        """The test with about the largest radius to expect, and that radius."""
+        starts = [self._start(*shares) for shares in _SHARES]
+        middle = starts[len(starts) // 2]
+        if middle.r0 >= 0.75 * FARTHEST:
+            return middle.bare, middle.r0 * self.sigma
+        pricing = self._pricing(middle)
+        start, hoped = pricing.hoped(starts, middle)
+        if start is not middle:
+            pricing = self._pricing(start)
+        spread = self._spread()
+        first, last = max(start.r0 - _WORSE * spread, 0.0), hoped + _BETTER * spread
+        limit = round(min(FARTHEST, 1.2 * last + 0.1), 3)
+        test = start.bare._replace(sectors=pricing.sectors(first, last), limit=limit)
+        return test, profile_bound(start.seen, self.top, test, self.alpha, self.sigma).radius
 
-    def _design(self, gradient_share: float, functional_share: float) -> tuple[ProfileTest, float]:
+    def controlled(self) -> tuple[ControlledTest, float]:
+        """The test of votes alone that uses the profile as a control variate, and the radius to expect of it.
+
+        Its prices do not follow the votes as Clopper-Pearson's bound does, so it is promised the least of its gains
+        over that bound at the votes to expect and at votes one standard deviation of the guess off them.
+        """
+        guess = checked_guess(self.edges, self.f_a, self.f_b, 0.0)
+        p_a, p_b = (float(self.votes[k]) / self.n for k in (self.top, self.rival))
+        test = design_controlled(self.rival, guess, p_a, p_b, self.n, self.alpha)
+        tables = [self._table(shift) for shift in (0.0, -self._spread(), self._spread())]
+        plain = [self._by_counts(table) for table in tables]
+        radii = [controlled_bound(each, self.misplaced, test, self.alpha, self.sigma).radius for each in tables]
+        return test, plain[0] + min(radius - counted for radius, counted in zip(radii, plain, strict=True))
+
+    def _by_counts(self, table: Counts) -> float:
+        """The larger of (S3) against the rival and (S3b), from the sums of a table."""
+        votes: Counts = table.sum(axis=0)
+        both = class_interval(votes, 0, (1,), AlphaBudget(self.alpha))
+        alone = class_interval(votes, 0, (), AlphaBudget(self.alpha))
+        return max(cohen_radius(both.lower_a, both.q, self.sigma), cohen_radius(alone.lower_a, None, self.sigma))
+
+    def _start(self, gradient_share: float, functional_share: float) -> "_Start":
         shares = VoteBounds(*(1 - self.votes[self.top] / self.n, self.votes[self.rival] / self.n))
         gradient = design_test(self.n, self.dim, gradient_share * self.alpha, shares, self.gamma)
         bare = ProfileTest(self.rival, gradient, (), FARTHEST, gradient_share, functional_share)
@@ -148,17 +185,11 @@ class Scene:
         moments = HalfMoments(self.gamma**2, norm, norm)
         seen = ProfileCounts(self.votes, self._table(), moments, self.misplaced, self.shift)
         start = profile_bound(seen, self.top, bare, self.alpha, self.sigma)
-        r0 = max(start.radius / self.sigma, 0.0)
-        if r0 >= 0.75 * FARTHEST:
-            return bare, start.radius
-        guess = checked_guess(self.edges, self.f_a, self.f_b, start.numbers["gamma"])
-        pricing = _Pricing(guess, self.n, functional_share * self.alpha)
-        hoped = pricing.hoped(r0)
-        spread = self._spread()
-        first, last = max(r0 - _WORSE * spread, 0.0), hoped + _BETTER * spread
-        limit = round(min(FARTHEST, 1.2 * last + 0.1), 3)
-        test = bare._replace(sectors=pricing.sectors(first, last), limit=limit)
-        return test, profile_bound(seen, self.top, test, self.alpha, self.sigma).radius
+        return _Start(bare, seen, max(start.radius / self.sigma, 0.0), start.numbers["gamma"])
+
+    def _pricing(self, start: "_Start") -> "_Pricing":
+        guess = checked_guess(self.edges, self.f_a, self.f_b, start.gamma)
+        return _Pricing(guess, self.n, start.bare.functional_share * self.alpha)
 
     def _spread(self) -> float:
         """About how far the radius of votes, in sigmas, may be off because few draws were seen."""
@@ -169,11 +200,22 @@ class Scene:
             each.append(sqrt(p * (1 - p) / self.seen) * sqrt(2 * pi) * exp(quantile * quantile / 2))
         return 0.5 * sum(each)
 
-    def _table(self) -> Counts:
-        """The draws to expect by bin and vote."""
-        shares = np.stack([self.f_a, self.f_b, np.maximum(1 - self.f_a - self.f_b, 0.0)], axis=1)
+    def _table(self, shift: float = 0.0) -> Counts:
+        """The draws to expect by bin and vote, if the class does better by a shift on the probit scale."""
+        f_a: Floats = Phi(Phi_inv(self.f_a) + shift)
+        f_b = np.minimum(Phi(Phi_inv(self.f_b) - shift), 1 - f_a)
+        shares = np.stack([f_a, f_b, np.maximum(1 - f_a - f_b, 0.0)], axis=1)
         table: Counts = np.rint(self.n * bin_masses(self.edges)[:, None] * shares).astype(np.int64)
         return table
+
+
+class _Start(NamedTuple):
+    """What to expect of one division of alpha before any functional: the radius of votes, the slope off the line."""
+
+    bare: ProfileTest
+    seen: ProfileCounts
+    r0: float
+    gamma: float
 
 
 class _Pricing:
@@ -188,28 +230,28 @@ class _Pricing:
         made = [design_functional_test(each, self._guess, self._n, self._level) for each in prices]
         return [rounded_test(test, _DIGITS) for test in made]
 
-    def leads(self, radius: Floats, angle: Floats) -> Floats:
-        """The leads that functionals made for these displacements may be expected to prove there."""
+    def hoped(self, starts: Sequence[_Start], middle: _Start) -> tuple[_Start, float]:
+        """The best division of alpha, and about the radius at which the lead vanishes with it, at some angle.
+
+        As if prices were made for every displacement. Those for one division are near the best for all.
+        """
+        radii = middle.r0 + np.array(_STEPS) * (0.4 * middle.r0 + 0.2)
+        radii = radii[radii < FARTHEST]
+        angle, radius = (grid.ravel() for grid in np.meshgrid(_ANGLES, radii))
         tests = self.tests(radius, angle)
         table = PriceTable([test.prices for test in tests])
         cost = table.cost(np.arange(len(tests)), radius * np.cos(angle), radius * np.sin(angle))
-        width = [log(1 / self._level) / (self._n * test.stake) for test in tests]  # half of the excess of (R2)
-        values: Floats = np.array([mean_value(test.prices, self._guess) for test in tests]) - 2 * np.array(width) - cost
-        return values
-
-    def hoped(self, r0: float) -> float:
-        """About the radius at which the lead vanishes at some angle, if prices were made for every displacement."""
-        radii = r0 + np.array(_STEPS) * (0.4 * r0 + 0.2)
-        radii = radii[radii < FARTHEST]
-        angle, radius = (grid.ravel() for grid in np.meshgrid(_ANGLES, radii))
-        least = self.leads(radius, angle).reshape(len(radii), len(_ANGLES)).min(axis=1)
-        if least[0] <= 0:
-            return r0 + 0.02
-        falling = np.flatnonzero(least <= 0)
-        if len(falling) == 0:
-            return float(radii[-1])
-        j = int(falling[0])
-        return float(np.interp(0.0, [least[j], least[j - 1]], [radii[j], radii[j - 1]]))
+        value = np.array([mean_value(test.prices, self._guess) for test in tests]) - cost
+        width = np.array([2 * log(1 / self._level) / (self._n * test.stake) for test in tests])  # the excess of (R2)
+        mu = np.array([test.prices.mu for test in tests])
+        best = middle, -inf
+        for start in starts:
+            wider = sqrt(1 + log(middle.bare.functional_share / start.bare.functional_share) / -log(self._level))
+            lead = value - mu * (start.gamma - middle.gamma) - wider * width
+            reached = _vanishing(radii, lead.reshape(len(radii), len(_ANGLES)).min(axis=1), start.r0)
+            if reached > best[1]:
+                best = start, reached
+        return best
 
     def sectors(self, first: float, last: float) -> tuple[SectorTest, ...]:
         """Sectors that hold all displacements: narrow, and in rings from `first` to `last`, where the lead is small."""
@@ -222,3 +264,14 @@ class _Pricing:
         inner = np.where(inner == rings[0], 0.0, inner)
         ends = zip(low.tolist(), high.tolist(), tests, inner.tolist(), outer.tolist(), strict=True)
         return tuple(SectorTest(*each) for each in ends)
+
+
+def _vanishing(radii: Floats, least: Floats, r0: float) -> float:
+    """About the radius at which a lead known at some radii vanishes, beyond r0."""
+    if least[0] <= 0:
+        return r0 + 0.02
+    falling = np.flatnonzero(least <= 0)
+    if len(falling) == 0:
+        return float(radii[-1])
+    j = int(falling[0])
+    return max(float(np.interp(0.0, [least[j], least[j - 1]], [radii[j], radii[j - 1]])), r0 + 0.02)

@@ -16,6 +16,7 @@ from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
 from doublebubble.smoothing.inputs import Input, checked_input, draw_dtype, held_domain
 from doublebubble.smoothing.predicting import Predicting, Prediction
+from doublebubble.smoothing.soft import Directions as SoftDirections
 from doublebubble.smoothing.soft import SoftScores, soft_scores
 from doublebubble.smoothing.votes import VoteCounter, VoteStream
 from doublebubble.streams import INPUT, Stage, Stream
@@ -135,18 +136,30 @@ class SmoothedClassifier:
         self._forward.require_evaluation_mode()
         self._votes.extend(wanted)
 
-    def soft_scores(self, x: Tensor, n: int, stream: Stream, directions: Tensor, *, gumbel: bool = True) -> SoftScores:
+    def soft_scores(
+        self,
+        x: Tensor,
+        n: int,
+        stream: Stream,
+        directions: SoftDirections,
+        *,
+        gumbel: bool = True,
+        plain_votes: bool = False,
+    ) -> SoftScores:
         """Votes of n draws at x, and gradients of weighted sums of soft scores: a guide for searches, no certificate.
 
         Row j of `directions`, (J, K), holds the weights of the j-th sum; each row costs one backward pass. Without
         rows only the votes are counted, no graph is built, and a model without gradients will do. With `gumbel` votes
         and scores are those of 100 logits + Gumbel noise, as published; without, votes are those of the logits and
         scores are softened on the scale on which the noise moves the logits, which makes gradients much less noisy and
-        a little less faithful.
+        a little less faithful. With `plain_votes` votes are those of the logits in either case.
+
+        `directions` may also be what chooses them once the votes are counted. Then only the draws whose scores have a
+        slope, a few in a hundred with `gumbel`, are run once more and backwards.
         """
         self._forward.require_evaluation_mode()
         centre = self.checked(x, stream.index)
-        return soft_scores(self._forward, self.sigma, centre, n, stream, directions, gumbel)
+        return soft_scores(self._forward, self.sigma, centre, n, stream, directions, gumbel, plain_votes)
 
     def unconfined(self) -> "SmoothedClassifier":
         """The same classifier, program and buffers without a domain: a ball's centre may lie outside it."""

@@ -4,7 +4,7 @@ Knows nothing of noise or votes.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -55,6 +55,10 @@ class Forward:
                 self._buffers[key] = Buffers(noise, self.program.layout(torch.zeros_like(noise)))
         return self._buffers[key]
 
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """The weights of the prepared program."""
+        return self._prepared.parameters()
+
     @property
     def rounding(self) -> float:
         """The largest difference of logits, as a part of their size, that rounding explains: half of its digits."""
@@ -66,13 +70,17 @@ class Forward:
         return batch.to(self._dtype)
 
     def logits(self, batch: Tensor, rows: int, indices: Sequence[int]) -> Tensor:
-        """The logits of a full micro-batch of which the first `rows` are real and belong to the inputs `indices`."""
+        """The logits of a batch of which the first `rows` are real and belong to the inputs `indices`.
+
+        Votes are taken of full micro-batches only. Fewer rows serve for gradients, which only guide, and for trying out
+        what the model does with them.
+        """
         if batch.dtype != self._dtype or not any(batch is own.inputs for own in self._buffers.values()):
             batch = self.program.layout(batch.to(self._dtype))
         where = f"input {indices[0]}"
         doing = f"{where}: the model failed on a batch of shape {tuple(batch.shape)}"
         logits = logits_of(self._prepared, batch, doing, where)
-        expected = (self.batch_size, self.num_classes)
+        expected = (len(batch), self.num_classes)
         if logits.shape != expected:
             raise ModelError(f"{where}: expected logits of shape {expected}, got {tuple(logits.shape)}")
         if not math.isfinite(some_rows(logits, 0, rows).detach().sum().item()):  # NaN and infinity survive in a sum

@@ -1,19 +1,23 @@
 """Is the program a function of one row of its input? A certificate assumes so; here it is tried out.
 
-Before the first draws of a shape, and from time to time after, known rows are run again: twice in a row, in another
-place, beside padding, beside copies of rows far off. Differences that rounding explains mean that inputs may not share
-a micro-batch; any larger one is an error that says what was seen.
+Before the first draws of a shape, and from time to time after, known rows are run again: twice in a row, alone, in
+another place, beside padding, beside copies of rows far off. Most of it is done in batches of a few rows, if the model
+takes them, so that it costs little. Differences that rounding explains mean that inputs may not share a micro-batch;
+any larger one is an error that says what was seen.
 """
 
 import torch
 from torch import Tensor
 
 from doublebubble.errors import ModelError
+from doublebubble.models.calling import out_of_memory
 from doublebubble.smoothing.forward import Forward
 from doublebubble.streams import NormalDraws, Stream
 
 EVERY = 200
 """Micro-batches from one look to the next: half a percent of the forward passes."""
+FEW = 8
+"""Rows of the small batches."""
 _KEPT = 8  # one row in so many is compared, beside company that fills the rest
 _STEPS = 8  # of floating point within one sigma: fewer, and the noise is not normal
 
@@ -35,15 +39,33 @@ class Rows:
             raise ModelError(
                 f"input {index}: the model changes its input in place: its rows must come out as they went in"
             )
-        forward.require_evaluation_mode()
-        self._compare(self._run(before), self._logits, "run twice in a row")
+        self._try_small_batches()
         # One row copied many times says one class: with some far off, a vote of the batch is turned over.
         far = [sigma * scale * noise[-number % len(noise)] for number, scale in enumerate((3, 10, 30), start=1)]
         company = [torch.zeros_like(x), x, *(x + sign * move for move in far for sign in (1, -1))]
+        self._try_company(forward.fed(torch.stack(company)))
+        again = self._run(self._known[: len(self._small)])
+        self._compare(again, self._small, "run again after a few other batches")
+
+    def _try_small_batches(self) -> None:
+        """A row alone, a few rows, and these twice in a row; all rows twice if the model takes no small batch."""
+        few = self._tried(self._known[:FEW])
+        self._small = self._logits if few is None else few
+        self._compare(self._run(self._known[: len(self._small)]), self._small, "run twice in a row")
+        for found, how in ((few, "in a smaller batch"), (self._tried(self._known[:1]), "alone")):
+            if found is not None:
+                self._compare(found, self._logits[: len(found)], how, to_the_bit=False)
+
+    def _try_company(self, company: Tensor) -> None:
+        """Every other row in another place of a full batch, all company between them; then one beside each alone."""
+        size, moved = self._forward.batch_size, slice(1, None, 2)
+        batch = company[torch.arange(size, device=company.device) // 2 % len(company)]
+        batch[: size // 2 * 2 : 2] = self._known[moved].flip(0)
+        found = self._run(batch)[: size // 2 * 2 : 2]
+        self._compare(found, self._logits[moved].flip(0), "beside other rows and in another place")
         for number, other in enumerate(company):
-            others = forward.fed(other[None]).expand_as(self._known)
-            self._beside(others, number, "beside other rows and in another place")
-        self._compare(self._run(before), self._logits, "run again after a few other batches")
+            others = other.expand(len(self._small), *other.shape)
+            self._beside(others, number, "beside copies of another row")
 
     def count(self, inputs: Tensor, filled: int, logits: Tensor) -> None:
         """Take note of a micro-batch that was run; after every so many look once more.
@@ -55,37 +77,54 @@ class Rows:
             return
         number, real = self._run_since // EVERY, logits.clone()
         found = self._beside(self._forward.fed(inputs), number, "run again later, beside other rows")
-        first = len(self._part(number))
+        first = len(self._part(number, len(inputs)))
         if filled > first:
             self._compare(found[first:filled], real[first:filled], "with some of its neighbours replaced")
 
-    def _part(self, number: int) -> Tensor:
-        """Every so many rows of the known ones, others each time."""
+    def _part(self, number: int, size: int) -> Tensor:
+        """Every so many rows of the known ones, others each time; as few as leave room for company in a batch."""
         step = min(_KEPT, len(self._known))
-        return torch.arange(number % step, len(self._known), step, device=self._known.device)
+        rows = torch.arange(number % step, len(self._known), step, device=self._known.device)
+        return rows[: max(1, size // _KEPT)]
 
     def _beside(self, company: Tensor, number: int, how: str) -> Tensor:
-        part = self._part(number)
+        part = self._part(number, len(company))
         batch = company.clone()
         batch[: len(part)] = self._known[part]
         found = self._run(batch)
-        self._compare(found[: len(part)], self._logits[part], how)
+        self._compare(found[: len(part)], self._logits[part], how, to_the_bit=len(batch) == len(self._known))
         return found
 
-    def _run(self, batch: Tensor) -> Tensor:
-        """The logits of a batch of which no row is a draw: what is not finite is an error when a draw shows it."""
-        logits = self._forward.logits(self._forward.program.layout(batch), 0, [self._index]).clone()
+    def _tried(self, batch: Tensor) -> Tensor | None:
+        """The logits of a batch that is smaller than a micro-batch; None if the model takes none, or not at once."""
+        if self._forward.program.compile and len(batch) < len(self._known):
+            return None  # it would be compiled anew for every shape
+        try:
+            logits = self._raw(batch)
+        except ModelError as error:
+            if out_of_memory(error):
+                raise
+            logits = None
         self._forward.require_evaluation_mode()
         return logits
 
-    def _compare(self, found: Tensor, known: Tensor, how: str) -> None:
+    def _run(self, batch: Tensor) -> Tensor:
+        logits = self._raw(batch)
+        self._forward.require_evaluation_mode()
+        return logits
+
+    def _raw(self, batch: Tensor) -> Tensor:
+        """The logits of a batch of which no row is a draw: what is not finite is an error when a draw shows it."""
+        return self._forward.logits(self._forward.program.layout(batch), 0, [self._index]).clone()
+
+    def _compare(self, found: Tensor, known: Tensor, how: str, to_the_bit: bool = True) -> None:
         """Equal to the bit, or within what rounding explains, or an error."""
         if torch.equal(found, known):
             return
         found, known, whole = (logits.double().nan_to_num(0.0, 0.0, 0.0) for logits in (found, known, self._logits))
         if torch.equal(found, known):
             return
-        self.interchangeable = False
+        self.interchangeable = self.interchangeable and not to_the_bit
         apart = float((found - known).abs().max())
         allowed = self._forward.rounding * float(whole.abs().max())
         if not apart <= allowed:

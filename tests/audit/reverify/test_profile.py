@@ -16,7 +16,10 @@ from doublebubble.audit.coverage import Case
 from doublebubble.audit.oracles import LinearClassifier
 from doublebubble.audit.reverify import Confirmation, Verdict
 from doublebubble.audit.reverify.plane import Piece, Prices, covers, tiled
+from doublebubble.bounds import VotesRule
 from doublebubble.search import profile as design
+from doublebubble.search.forecast import Outlook
+from doublebubble.search.trials import Trials
 from tests.audit.reverify.made import Sample
 
 D = 20
@@ -181,6 +184,71 @@ def test_a_larger_radius_is_refuted(factor: float) -> None:
 @pytest.mark.parametrize("sigma", [0.6, 0.4])
 def test_another_sigma_is_refuted(sigma: float) -> None:
     assert sample(False).verdict(sigma=sigma).outcome is Confirmation.REFUTED
+
+
+# The control variate
+
+
+@functools.cache
+def controlled_sample() -> Sample:
+    """A certificate by votes with a control variate, where the search found a profile and nothing of its slope."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(design.Scene, "design", lambda scene: (scene.controlled()[0], -np.inf))
+        patch.setattr(Trials, "outlook", lambda trials, counts: Outlook(VotesRule(0, True), 0.0, np.zeros(2)))
+        case = Case("sharp", LinearClassifier(orthonormal(3, D), [0.3, 0.0, -0.3]), torch.zeros(D), 0.5)
+        config = db.CertifyConfig(n=5000, methods=("profile",))
+        made = db.Certifier(case.smoothed, config).certify(case.x, index=0)
+    return Sample(made, case.x.double().numpy(), None)
+
+
+def forged_control(change: Any) -> Verdict:
+    ball = controlled_sample().certificate.balls[0]
+    evidence = copy.deepcopy(dict(ball.evidence))
+    rule = next(rule for rule in evidence["rules"] if rule["rule"] == "controlled")
+    change(rule, evidence["profiles"][str(rule["rivals"][0])])
+    return controlled_sample().with_ball(evidence=evidence)
+
+
+def test_a_true_controlled_certificate_is_confirmed() -> None:
+    rules = controlled_sample().certificate.balls[0].evidence["rules"]
+    assert "controlled" in [rule["rule"] for rule in rules]
+    assert controlled_sample().verdict().outcome is Confirmation.CONFIRMED, controlled_sample().verdict().sentence
+
+
+def of_rule(name: str, factor: float) -> Any:
+    return lambda rule, stored: rule["numbers"].update({name: factor * rule["numbers"][name]})
+
+
+def of_stored(name: str, value: Any) -> Any:
+    return lambda rule, stored: stored.update({name: value(stored[name])})
+
+
+def of_part(number: int, factor: float) -> Any:
+    def change(rule: Any, stored: Any) -> None:
+        rule["alphas"][number] *= factor
+
+    return change
+
+
+CONTROL_FORGERIES = {
+    "no control variate": of_stored("control", lambda c: [0.0 for _ in c]),
+    "another one in one bin": of_stored("control", lambda c: [*c[:5], c[5] + 0.5, *c[6:]]),
+    "one for fewer bins": of_stored("control", lambda c: c[1:]),
+    "a table that does not give back the votes": of_stored("table", moved_vote),
+    "a larger price": of_rule("k_a", 1.1),
+    "a price below 0": of_rule("k_b", -1.0),
+    "a stake beyond what the range allows": of_rule("stake", 1e3),
+    "a stake below 0": of_rule("stake", -1.0),
+    "too little of alpha for bins": of_part(0, 0.5),
+    "too little of alpha for the mean": of_part(1, 0.01),
+    "a larger radius": lambda rule, stored: rule.update(radius=1.02 * rule["radius"]),
+}
+
+
+@pytest.mark.parametrize("what", CONTROL_FORGERIES)
+def test_a_forged_control_variate_is_refuted(what: str) -> None:
+    verdict = forged_control(CONTROL_FORGERIES[what])
+    assert verdict.outcome is Confirmation.REFUTED, verdict.sentence
 
 
 # The plane

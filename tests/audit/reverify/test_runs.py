@@ -11,6 +11,7 @@ import torch
 
 import doublebubble as db
 from doublebubble.audit.reverify import Confirmation, reverify_run
+from doublebubble.config import PaperSearch
 from doublebubble.data import load_dataset
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import RunSpec
@@ -171,6 +172,34 @@ def test_the_paper_is_computed_again_and_carries_no_guarantee(tmp_path: Path) ->
 
         lying = replace(run, records=tuple(map(larger, run.records)))
         assert [verdict.outcome for verdict in lying.reverify((X, Y))] == [Confirmation.REFUTED] * 2
+
+
+@pytest.mark.parametrize("thrifty", [False, True])
+def test_records_of_either_form_of_the_paper_are_confirmed_in_their_own_run_only(tmp_path: Path, thrifty: bool) -> None:
+    forms = {True: PaperSearch.thrifty(), False: PaperSearch(iterations=8, line_iterations=4)}
+    run = db.certify(
+        make(), (X, Y), 0.5, indices="0:2", n=300, protocol="paper", paper=forms[thrifty], quiet=True, methods="all"
+    )
+    assert any(len(record.balls) > 1 for record in run.records), "nothing to tell the forms apart"
+    found = run.reverify((X, Y))
+    assert [verdict.outcome for verdict in found] == [Confirmation.PUBLISHED] * 2, found
+    assert isinstance(run.spec, RunSpec)
+    other = run.spec.config.model_copy(update={"paper": forms[not thrifty]})
+    mixed = replace(run, spec=run.spec.model_copy(update={"config": other}))
+    wrong = [record.index for record in run.records if len(record.balls) > 1]
+    refuted = [verdict.index for verdict in mixed.reverify((X, Y)) if verdict.outcome is Confirmation.REFUTED]
+    assert refuted == wrong
+
+
+def test_a_ball_of_the_paper_measured_by_fewer_draws_is_refuted(tmp_path: Path) -> None:
+    """The thrifty search looks with fewer draws; a look passed off as the confirmation must not go through."""
+    run = db.certify(make(), (X, Y), 0.5, indices="0:1", n=300, protocol="paper", quiet=True, methods=("cohen",))
+    assert isinstance(run.spec, RunSpec)
+    more = run.spec.config.model_copy(update={"n": 400})
+    lying = replace(run, spec=run.spec.model_copy(update={"config": more}))
+    (verdict,) = lying.reverify((X, Y))
+    assert verdict.outcome is Confirmation.REFUTED
+    assert "not measured by n = 400 draws" in verdict.sentence
 
 
 def test_the_command(honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

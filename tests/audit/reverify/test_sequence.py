@@ -20,6 +20,7 @@ from doublebubble.audit.reverify.sequence import _bet, _levels, _log_wealth, _lo
 from doublebubble.bounds.ladder import looks
 from doublebubble.bounds.leader import open_levels
 from doublebubble.bounds.sequences import log_wealth, vote_bet
+from doublebubble.noise import NoiseLaw
 from doublebubble.runs.store import read_run
 
 pytestmark = pytest.mark.not_reverified("errors are planted")
@@ -190,3 +191,28 @@ def test_wrong_levels_would_be_wrong() -> None:
     power = math.log(levels[0]) / math.log(p[0])
     for level, before in zip(levels, [p[0], *p[:-1]], strict=True):
         assert level + (1 - before) ** power <= 0.001
+
+
+@functools.cache
+def on_grid() -> db.Certificate:
+    """Three of four radii certified under exact noise, with fewer draws than the cap."""
+    smoothed = db.SmoothedClassifier(HalfSpace(np.array([1.0, 0.0]), 0.7), 0.5, 2, (0.0, 1.0), noise="lattice", grid=20)
+    return db.Certifier(smoothed, db.CertifyConfig(radii=RADII)).certify(torch.zeros(2), index=3)
+
+
+def test_the_loss_of_a_sequence_is_that_of_all_draws_up_to_its_cap() -> None:
+    """One of the draws that were made, or a larger level for the bets, is not enough."""
+    true, x, domain = on_grid(), np.zeros(2), (0.0, 1.0)
+    ball, noise = true.balls[0], true.noise
+    law = NoiseLaw.of("lattice", 0.5, 20, domain)
+    assert ball.n < 10_000 < ball.evidence["cap"]
+    verdict = reverify(true, x, domain)
+    assert verdict.outcome is Confirmation.CONFIRMED, verdict.sentence
+    for draws in (ball.n, ball.evidence["cap"] - 1):
+        loss = law.loss(draws, 2, true.alpha)
+        assert refuted(reverify(replace(true, noise=replace(noise, loss=loss)), x, domain), "only")
+    evidence = {**ball.evidence, "cap": ball.n - 1}
+    capped = replace(true, balls=(replace(ball, evidence=evidence),))
+    assert refuted(reverify(capped, x, domain), f"{ball.n} draws of at most {ball.n - 1}")
+    greedy = replace(true, balls=(replace(ball, alpha=true.alpha),))
+    assert refuted(reverify(greedy, x, domain), "parts of alpha")

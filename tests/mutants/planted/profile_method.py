@@ -128,8 +128,8 @@ MUTANTS = (
     Mutant(
         "verifier-pays-nothing-for-bins",
         _VERIFIER,
-        "    require(bins >= _misplaced(line, sum(counts), len(edges)), ",
-        "    require(bins > 0 and line.size > 0, ",
+        "    require(paid >= _misplaced(line, sum(counts), len(edges)), ",
+        "    require(paid > 0 and line.size > 0, ",
         "Rounding puts a draw into a wrong bin with a probability that must be paid for.",
         ("audit/reverify/test_profile.py::test_too_little_of_alpha_for_the_rounding_of_bins_is_refuted",),
     ),

@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
+_PROTOCOL = "protocols/sequential.py"
 _LEADER, _EDGES, _LADDER, _VERIFIER = (
     "bounds/leader.py",
     "bounds/edges.py",
@@ -113,5 +114,61 @@ MUTANTS = (
         '    require(True, f"the radii of the ladder',
         "Radii chosen after the votes were seen would pass for those asked for.",
         ("audit/reverify/test_sequence.py::test_a_run_with_another_question_is_refuted",),
+    ),
+    Mutant(
+        "loss-of-one-draw-for-a-sequence",
+        _PROTOCOL,
+        "noise_of(smoothed, config.max_draws, given, config.alpha)",
+        "noise_of(smoothed, 1, given, config.alpha)",
+        "How many draws are made depends on the votes: all that could be made must be paid for.",
+        ("protocols/test_sequential.py::test_the_loss_of_all_draws_up_to_the_cap_is_taken_off_first",),
+    ),
+    Mutant(
+        "loss-of-a-sequence-not-taken-off",
+        _PROTOCOL,
+        "self._alpha = AlphaBudget(config.alpha, self._noise.loss).remaining",
+        "self._alpha = config.alpha",
+        "The levels would be those of exact noise, and what the integers lack would come on top of alpha.",
+        ("protocols/test_sequential.py::test_the_loss_of_all_draws_up_to_the_cap_is_taken_off_first",),
+    ),
+    Mutant(
+        "ladder-at-all-of-alpha",
+        _PROTOCOL,
+        "self._edges = edges_of(config, smoothed.sigma, self._alpha)",
+        "self._edges = edges_of(config, smoothed.sigma)",
+        "The record would state a level that the bets were not made for.",
+        ("protocols/test_sequential.py::test_a_loss_costs_draws",),
+    ),
+    Mutant(
+        "ladder-of-another-level-from-memory",
+        _PROTOCOL,
+        "    level = config.alpha if alpha is None else alpha",
+        "    level = config.alpha",
+        "Every input would be judged at all of alpha, whatever the noise takes.",
+        ("protocols/test_sequential.py::test_a_loss_costs_draws",),
+    ),
+    Mutant(
+        "noise-of-a-sequence-not-recorded",
+        _PROTOCOL,
+        "            noise=self._noise,\n",
+        "",
+        "A record under exact noise would pass for one of float32 noise, and its loss for none.",
+        ("protocols/test_sequential.py::test_the_loss_of_all_draws_up_to_the_cap_is_taken_off_first",),
+    ),
+    Mutant(
+        "verifier-counts-the-draws-made",
+        "audit/reverify/noise.py",
+        'draws = ball.evidence["cap"] if ball.statistic == SEQUENCE else ball.n',
+        "draws = ball.n",
+        "The loss of the draws that were made would pass, although their number depends on the votes.",
+        ("audit/reverify/test_sequence.py::test_the_loss_of_a_sequence_is_that_of_all_draws_up_to_its_cap",),
+    ),
+    Mutant(
+        "verifier-trusts-a-cap-below-the-draws",
+        "audit/reverify/noise.py",
+        "    require(type(draws) is int and draws >= ball.n, ",
+        "    require(type(draws) is int, ",
+        "A cap below the draws that were made would need less of alpha.",
+        ("audit/reverify/test_sequence.py::test_the_loss_of_a_sequence_is_that_of_all_draws_up_to_its_cap",),
     ),
 )

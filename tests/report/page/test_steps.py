@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from doublebubble.report.page.steps import attacked_steps, bands, radii_that_matter, steps
+from doublebubble.report.page.steps import attacked_steps, bands, steps
 from doublebubble.runs.statistics import certified_accuracy
 
 ROW = st.tuples(st.integers(0, 2), st.integers(-1, 2), st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.5]))
@@ -50,17 +50,6 @@ def test_bands_hold_the_exact_interval_and_are_no_wider_than_rounding(n: int) ->
         exact = binomtest(count, n).proportion_ci(0.95, "exact")
         assert exact.low - 1.1e-4 <= low[count] / 1e4 <= exact.low
         assert exact.high <= high[count] / 1e4 <= exact.high + 1.1e-4
-
-
-def test_radii_that_matter_reach_most_of_the_way() -> None:
-    assert radii_that_matter(0.9) == (0.0, 0.25, 0.5, 0.75, 1.0)
-    assert radii_that_matter(1.5) == (0.0, 0.25, 0.5, 0.75, 1.0)
-    assert radii_that_matter(0.2) == (0.0, 0.05, 0.1, 0.15, 0.2)
-    for largest in (0.0, 0.013, 0.3, 1.0, 3.9, 40.0):
-        radii = radii_that_matter(largest)
-        assert len(radii) == 5
-        assert radii[-1] >= 0.6 * largest
-        assert largest < 0.04 or radii[1] <= largest
 
 
 def test_attacked_inputs_count_up_to_their_success_and_others_all_the_way() -> None:

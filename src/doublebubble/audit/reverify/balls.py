@@ -6,7 +6,7 @@ from typing import Any
 from doublebubble.audit.reverify.first_order import first_order
 from doublebubble.audit.reverify.geometry import Box, Point, check_eta
 from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, number, require, within
-from doublebubble.audit.reverify.profile import profile
+from doublebubble.audit.reverify.profile import controlled, profile
 from doublebubble.audit.reverify.sequence import check_sequence
 from doublebubble.audit.reverify.votes import Lead, Rule, binary, by_counts, dipole, joint
 from doublebubble.certificate import Ball
@@ -18,7 +18,7 @@ _RULES = {
     "multiclass": {"joint", "counts"},
     "first_order": {"first_order", "counts"},
     "dipole": {"dipole"},
-    "profile": {"profile", "counts"},
+    "profile": {"profile", "controlled", "counts"},
 }
 _SLACK = mp.mpf("0.002")  # how much a radius may fall short of what its numbers prove, before they do not belong to it
 _COVERED = mp.mpf("0.03")  # the same for a covering, which is cut off where a sector leaves no lead to go on
@@ -54,7 +54,7 @@ def check_ball(ball: Ball, sigma: float, centre: Point | None, box: Box | None) 
         claimed = exact(rule["radius"], "the radius of a rule")
         _follows(rule, claimed / mp.mpf(sigma), _lead(rule, rivals, ball, counts, top))
         require(0 <= ball.radius <= claimed, f"a ball's radius exceeds that of its rule {rule['rule']}")
-        if rule["rule"] == "profile":
+        if rule["rule"] in ("profile", "controlled"):
             used.add(f"line/{rivals[0]}")
         if rule["rule"] in ("first_order", "profile") and "shift" in rule["numbers"]:
             used.add(_check_shift(rule, ball, centre, box))
@@ -83,11 +83,13 @@ def _lead(rule: Rule, rivals: list[int], ball: Ball, counts: Sequence[int], top:
         return by_counts(rule, counts, top, rivals)
     if name == "joint":
         return joint(rule, counts, top, rivals)
-    if name == "profile":
-        require(not everyone, "rule profile: it is for one rival")
-        line = _vector(ball, f"line/{rivals[0]}")
+    if name in ("profile", "controlled"):
+        require(not everyone, f"rule {name}: it is for one rival")
+        line, stored = _vector(ball, f"line/{rivals[0]}"), ball.evidence["profiles"].get(str(rivals[0]))
+        if name == "controlled":
+            return controlled(rule, counts, top, rivals, stored, line)
         eta = _vector(ball, f"eta/{rivals[0]}") if "shift" in rule["numbers"] else None
-        return profile(rule, counts, top, rivals, ball.evidence["profiles"].get(str(rivals[0])), line, eta)
+        return profile(rule, counts, top, rivals, stored, line, eta)
     alone = everyone and len(rivals) == len(counts) - 1
     if name == "first_order":
         require(alone or not everyone, "rule first_order: all others at once leaves no other rule")

@@ -54,6 +54,12 @@ def reverify(
     `x` is the input as it was fed to the model; plans with further centres, and gradients that the box blocks, need it.
     `domain` is what the adversary is confined to. That the votes were cast as stored is taken on trust: only the model
     could tell.
+
+    >>> import torch, doublebubble as db
+    >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
+    >>> run = db.certify(model, torch.rand(1, 1, 2, 2), sigma=0.5, n=100, n0=10, methods="cohen", quiet=True)
+    >>> db.reverify(run.certificates[0]).confirmation.name
+    'CONFIRMED'
     """
     domain = checked_domain(domain)
     try:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from doublebubble.audit.reverify.balls import SEQUENCE
 from doublebubble.audit.reverify.geometry import Point
 from doublebubble.audit.reverify.numbers import MARGIN, Unknown, exact, mp, require
-from doublebubble.certificate import Certificate
+from doublebubble.certificate import Ball, Certificate
 from doublebubble.types import NOISES
 
 _PAST = 8  # standard deviations from the domain to the end of the range
@@ -22,7 +23,10 @@ _SINGLE, _DOUBLE = 2.0**-22, 2.0**-52  # how far from a grid point a number of f
 
 
 def check_noise(made: Certificate, x: Point | None, domain: tuple[float, float] | None) -> None:
-    """The loss is that of the draws of the plan with most of them, on the grid and in the range that are stated."""
+    """The loss is that of the draws of the plan with most of them, on the grid and in the range that are stated.
+
+    A sequence of votes could have gone on to its cap, so that many draws count for it (N3).
+    """
     noise = made.noise
     if noise.name not in NOISES:
         raise Unknown(f"no verifier for noise {noise.name}")
@@ -37,7 +41,7 @@ def check_noise(made: Certificate, x: Point | None, domain: tuple[float, float] 
     assert grid is not None
     reach = _checked_reach(made, grid, domain)
     plans = [claim.balls for claim in made.claims.values()]
-    draws = max(sum(ball.n for ball in balls) for balls in plans)
+    draws = max(sum(_possible_draws(ball) for ball in balls) for balls in plans)
     for_each = math.prod(made.shape) * _variation(grid, made.sigma, reach)
     needed = draws * for_each
     loss = exact(noise.loss, "the loss")
@@ -52,6 +56,13 @@ def check_noise(made: Certificate, x: Point | None, domain: tuple[float, float] 
     for ball in (ball for balls in plans for ball in balls):
         if ball.centre is not None:
             _on_grid(ball.centre.reshape(-1), grid, _DOUBLE, "a centre")
+
+
+def _possible_draws(ball: Ball) -> int:
+    """How many draws the statement about a ball is about, fixed before the first of them."""
+    draws = ball.evidence["cap"] if ball.statistic == SEQUENCE else ball.n
+    require(type(draws) is int and draws >= ball.n, f"{ball.n} draws of at most {draws!r}")
+    return int(draws)
 
 
 def _checked_reach(made: Certificate, grid: int, domain: tuple[float, float]) -> int:

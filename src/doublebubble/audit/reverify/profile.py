@@ -14,9 +14,9 @@ from scipy.special import ndtr
 
 from doublebubble.audit.reverify.first_order import slope_bound
 from doublebubble.audit.reverify.geometry import Point
-from doublebubble.audit.reverify.numbers import Unconfirmed, exact, mp, quantile, require
+from doublebubble.audit.reverify.numbers import Unconfirmed, cdf, exact, mp, number, quantile, require
 from doublebubble.audit.reverify.plane import Array, Piece, covers, tiled
-from doublebubble.audit.reverify.votes import Lead, Rule, class_bound, parts_of, rival_bound
+from doublebubble.audit.reverify.votes import Lead, Rule, class_bound, parts_of, price_cost, rival_bound
 
 _MARGIN = 1e-11
 _FARTHEST, _NARROWEST = 6.0, 0.05
@@ -31,14 +31,8 @@ def profile(
     lower = class_bound(rule, counts, top, votes[0])
     q = rival_bound(rule, counts, rivals, lower, votes[1])
     gamma = slope_bound(rule, sum(counts), lower, q, slope)
-    if not isinstance(stored, Mapping):
-        raise Unconfirmed("rule profile: the evidence lacks the profile of the rival")
-    edges = [float(exact(edge, "an edge")) for edge in stored["edges"]]
-    apart = all(b - a >= _NARROWEST for a, b in itertools.pairwise(edges))
-    require(len(edges) >= 1 and apart and max(map(abs, edges)) <= _FARTHEST, "rule profile: the edges are out of range")
-    table = _table(stored["table"], edges, counts, top, rivals[0])
-    _check_line(line, eta)
-    require(bins >= _misplaced(line, sum(counts), len(edges)), "rule profile: too little of alpha for rounding of bins")
+    edges, table = _bins(rule, stored, counts, top, rivals[0], line, bins)
+    _check_eta(line, eta)
     pieces = [_piece(sector, edges, table, functional, float(gamma)) for sector in stored["sectors"]]
     by_votes = max((quantile(lower) - quantile(q)) / 2, mp.mpf(0))  # (S3)
     r0 = float(by_votes) * (1 - 1e-14)
@@ -52,6 +46,55 @@ def profile(
     return lead
 
 
+def controlled(rule: Rule, counts: Sequence[int], top: int, rivals: Sequence[int], stored: Any, line: Point) -> Lead:
+    """(R6) against one rival: the wealth of (R2) at the mean of Y that a lead of 0 at t would need."""
+    require(len(rivals) == 1, "rule controlled: it is for one rival")
+    bins, level = parts_of(rule, 2)
+    edges, table = _bins(rule, stored, counts, top, rivals[0], line, bins)
+    k_a, k_b, stake = (number(rule["numbers"], name) for name in ("k_a", "k_b", "stake"))
+    c = [exact(value, "control") for value in stored["control"]]
+    require(k_a > 0 and k_b > 0 and len(c) == len(edges) + 1, "rule controlled: prices or control out of range")
+    paid = [[-each, k_a + k_b - each, k_a - each] for each in c]  # of k_A 1[vote != A] + k_B 1[vote = B] - c
+    spread = max(map(max, paid)) - min(map(min, paid))
+    require(0 < stake <= 1 / spread, "rule controlled: the stake is out of range")
+    ends = [mp.mpf(0), *(cdf(exact(edge, "an edge")) for edge in stored["edges"]), mp.mpf(1)]
+    known = k_a + k_b - sum((high - low) * each for (low, high), each in zip(itertools.pairwise(ends), c, strict=True))
+    values = [value for row in paid for value in row]
+    seen = list(zip(values, (int(times) for times in table.ravel()), strict=True))
+    needed = -mp.log(level)
+
+    def lead(t: Any) -> Any:
+        mean = known - 1 - price_cost(k_a, t) - price_cost(k_b, t)
+        factors = [(1 + stake * (mean - value), times) for value, times in seen if times]
+        if any(factor <= 0 for factor, _ in factors):
+            return mp.mpf(-1)
+        return sum(times * mp.log(factor) for factor, times in factors) - needed
+
+    return lead
+
+
+def _bins(
+    rule: Rule, stored: Any, counts: Sequence[int], top: int, rival: int, line: Point, paid: Any
+) -> tuple[list[float], Array]:
+    """The edges of the bins and the draws in them, whose misplacement is paid for."""
+    if not isinstance(stored, Mapping):
+        raise Unconfirmed(f"rule {rule['rule']}: the evidence lacks the profile of the rival")
+    edges = [float(exact(edge, "an edge")) for edge in stored["edges"]]
+    apart = all(b - a >= _NARROWEST for a, b in itertools.pairwise(edges))
+    require(len(edges) >= 1 and apart and max(map(abs, edges)) <= _FARTHEST, "rule profile: the edges are out of range")
+    table = _table(stored["table"], edges, counts, top, rival)
+    require(bool(np.all(np.isfinite(line))), "rule profile: the line is not finite")
+    require(paid >= _misplaced(line, sum(counts), len(edges)), "rule profile: too little of alpha for rounding of bins")
+    return edges, table
+
+
+def _masses(edges: Sequence[float]) -> Array:
+    """The normal masses of the bins, from the tails that are small."""
+    ends = np.array([-np.inf, *edges, np.inf])
+    masses: Array = np.where(ends[:-1] >= 0, ndtr(-ends[:-1]) - ndtr(-ends[1:]), ndtr(ends[1:]) - ndtr(ends[:-1]))
+    return masses
+
+
 def _table(stored: Any, edges: Sequence[float], counts: Sequence[int], top: int, rival: int) -> Array:
     """The draws by bin and vote; they must give back the votes."""
     whole = all(type(entry) is int and entry >= 0 for row in stored for entry in row)
@@ -62,8 +105,7 @@ def _table(stored: Any, edges: Sequence[float], counts: Sequence[int], top: int,
     return np.array(stored, np.float64)
 
 
-def _check_line(line: Point, eta: Point | None) -> None:
-    require(bool(np.all(np.isfinite(line))), "rule profile: the line is not finite")
+def _check_eta(line: Point, eta: Point | None) -> None:
     if eta is not None:
         require(eta.shape == line.shape, "rule profile: the line and eta have different shapes")
         require(not bool(np.any((line != 0) & (eta != 0))), "rule profile: eta is not at right angles to the line")
@@ -94,9 +136,7 @@ def _piece(sector: Mapping[str, Any], edges: Sequence[float], table: Array, alph
     paid = np.stack([-c, k_a + k_b - c, k_a - c], axis=1)  # of k_A 1[vote != A] + k_B 1[vote = B] - c
     spread = float(paid.max() - paid.min())
     require(stake > 0 and stake * spread <= 1 + 1e-12, "rule profile: a stake is out of range")
-    ends = np.array([-np.inf, *edges, np.inf])
-    masses = np.where(ends[:-1] >= 0, ndtr(-ends[:-1]) - ndtr(-ends[1:]), ndtr(ends[1:]) - ndtr(ends[:-1]))
-    known = math.fsum(masses * (k_a + k_b - c))
+    known = math.fsum(_masses(edges) * (k_a + k_b - c))
     size = float(np.abs(k_a).max() + np.abs(k_b).max() + np.abs(c).max())
     mean = known - _largest_mean(paid, table, stake, -float(mp.log(alpha))) - _MARGIN * (1 + size)
     return Piece(low, high, inner, outer, mu, (k_a, k_b), mean - 1 - mu * gamma - _MARGIN * (1 + mu))

@@ -64,10 +64,22 @@ def _fits(record: Record, made: Certificate, spec: RunSpec) -> None:
             _fits_question(ball, config)
         return
     require(not sequences, "votes were looked at as they came, in a run with a fixed number of draws")
+    if config.protocol == "paper":
+        _fits_form(made, config)
     if config.protocol == "sound":
         for claim in made.claims.values():
             require(sum(ball.n for ball in claim.balls) <= config.n, f"the balls have more draws than n = {config.n}")
         require(made.draws.get("select") == config.n0, f"the select draws are not n0 = {config.n0}")
+
+
+def _fits_form(made: Certificate, config: CertifyConfig) -> None:
+    """Every ball was measured by n draws: in the published form by the search itself, else by draws after it."""
+    require(all(ball.n == config.n for ball in made.balls), f"a ball was not measured by n = {config.n} draws")
+    after = made.draws.get("certify", 0)
+    if config.paper.draws is None:
+        require(after == 0, "draws after the search, in a run of the published form")
+    else:
+        require(after >= config.n * (len(made.balls) - 1), "a ball without its confirmation, in a run of thrifty form")
 
 
 def _fits_question(ball: BallRecord, config: CertifyConfig) -> None:

@@ -78,7 +78,7 @@ def joint(rule: Rule, counts: Sequence[int], top: int, rivals: Sequence[int]) ->
 
     def lead(t: Any) -> Any:
         # A mean loss below this leaves a lead at t; the wealth says whether a larger mean is refuted.
-        mean = k_a + k_b - 1 - _cost(k_a, t) - _cost(k_b, t)
+        mean = k_a + k_b - 1 - price_cost(k_a, t) - price_cost(k_b, t)
         factors = [(1 + stake * (mean - value), times) for value, times in paid if times]
         if any(factor <= 0 for factor, _ in factors):
             return mp.mpf(-1)
@@ -87,7 +87,7 @@ def joint(rule: Rule, counts: Sequence[int], top: int, rivals: Sequence[int]) ->
     return lead
 
 
-def _cost(k: Any, t: Any) -> Any:
+def price_cost(k: Any, t: Any) -> Any:
     """C(k) = E[(k - w_t)_+], which grows with t."""
     if t == 0:
         return max(k - 1, mp.mpf(0))

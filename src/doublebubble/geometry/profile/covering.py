@@ -24,6 +24,8 @@ _LOSS = 0.003  # how far below the place where the lead vanishes the covering ai
 _SLOPE = 0.8  # the reach of a ball falls about this fast towards the place where the lead vanishes
 _AHEAD = 0.35  # where the next centre goes, as a part of the way to that place
 _MOST_POINTS = 20_000
+_END, _QUARTERS = np.array([1.0]), np.array([0.25, 0.5, 0.75, 1.0])
+_LOOKS = (_END, _QUARTERS, _QUARTERS, _QUARTERS, _QUARTERS)  # where the place at which a lead vanishes is sought
 _LEAST_B = 1e-3  # centres stay off the line, where the general form of the cost needs no exception
 
 
@@ -100,17 +102,16 @@ class _Columns:
         """Return about where the lead of some sector first vanishes, seen at the ends and the middle of each sector."""
         angle, row, limit = self.probes, np.repeat(np.arange(len(self.values)), 3), self.limit
         low, high = self.inner[row], self.outer[row]
-        steps = np.array([0.25, 0.5, 0.75, 1.0])
         near = low < high
-        for _ in range(4):
+        for steps in _LOOKS:
             angle, row, low, high = angle[near], row[near], low[near], np.minimum(high[near], limit)
             if len(row) == 0:
                 break
             radius = low[:, None] + (high - low)[:, None] * steps
-            reach = self.lead(np.repeat(row, 4), np.repeat(angle, 4), radius.ravel())[2].reshape(radius.shape)
+            many, each = len(steps), np.arange(len(row))
+            reach = self.lead(np.repeat(row, many), np.repeat(angle, many), radius.ravel())[2].reshape(radius.shape)
             vanishes = (reach <= 0).any(axis=1)
             first = (reach <= 0).argmax(axis=1)
-            each = np.arange(len(row))
             low, high = np.where(first > 0, radius[each, first - 1], low), radius[each, first]
             limit = min(limit, float(high[vanishes].min(initial=inf)))
             near = vanishes & (low < limit)

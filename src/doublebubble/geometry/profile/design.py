@@ -15,23 +15,26 @@ from doublebubble.geometry.profile.cost import Prices, bin_masses, checked_edges
 from doublebubble.geometry.profile.slices import peak_height, phi, roots
 from doublebubble.types import Floats
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(3)
 _LEAST_MU = 1e-5  # stands for 0
+_FIRST_MU = 0.8  # times b
+_SETTLE = 2  # rounds for k alone, before mu moves too
+_ROOM = 1.2  # the logarithm of mu moves by at most this in a round, by half as much after each change of direction
 
 
 class Effort(NamedTuple):
     """How closely prices are solved for; any are valid."""
 
     rounds: int
-    """Of Newton's method for k, while mu is sought; twice as many at the end."""
-    mu_rounds: int
-    slope: float
-    """The derivative with respect to mu that is taken for 0."""
+    """Of Newton's method for all k and mu together, at most."""
+    points: int
+    """In each bin, at which its slices are looked at."""
+    error: float
+    """In the guessed probabilities, on the probit scale, and in the slope off the line: taken for 0."""
 
 
-FINE = Effort(10, 12, 3e-3)
-ROUGH = Effort(4, 8, 5e-3)
-"""Loses about 0.001 of the lead and takes half of the time."""
+FINE = Effort(30, 3, 1e-4)
+ROUGH = Effort(8, 3, 1e-2)
+"""Loses less than 0.001 of the lead and takes a quarter of the time."""
 _LEAST = 1e-4  # guessed probabilities are kept this far from 0 and 1, so that prices stay moderate
 _LEAST_B = 0.002  # a displacement along the line is treated as nearly so: there mu is 0 and k jumps within a bin
 
@@ -76,29 +79,7 @@ def best_profile_prices(guess: Guess, a: npt.ArrayLike, b: npt.ArrayLike, effort
     a, b = (np.atleast_1d(np.asarray(values, np.float64)) for values in np.broadcast_arrays(a, b))
     if not (np.all(np.isfinite(a)) and np.all((b >= 0) & (b < np.inf))):
         raise SettingError(f"displacement: expected finite a and b >= 0, got {a}, {b}")
-    search = _Search(guess, a, np.maximum(b, _LEAST_B), effort.rounds)
-    low, high = np.full(len(a), _LEAST_MU), np.full(len(a), 0.25)
-    slope_low = search.slope(low)
-    needed = slope_low > 0
-    slope_high = search.slope(high)
-    while (short := needed & (slope_high > 0) & (high < 100)).any():
-        low, slope_low = np.where(short, high, low), np.where(short, slope_high, slope_low)
-        high = np.where(short, 2 * high, high)
-        slope_high = np.where(short, search.slope(high), slope_high)
-    mu = low
-    for _ in range(effort.mu_rounds):  # regula falsi; the end that stays is worth half as much each time
-        gap = np.maximum(slope_low - slope_high, 1e-300)
-        mu = low + (high - low) * np.clip(slope_low / gap, 0.02, 0.98)
-        slope = search.slope(mu)
-        if np.all(~needed | (np.abs(slope) < effort.slope) | (high - low < 1e-3 * high)):
-            break
-        rising = slope > 0
-        low, high = np.where(rising, mu, low), np.where(rising, high, mu)
-        slope_low, slope_high = (
-            np.where(rising, slope, 0.5 * slope_low),
-            np.where(rising, 0.5 * slope_high, slope),
-        )
-    return search.prices(np.where(needed, mu, _LEAST_MU))
+    return _Search(guess, a, np.maximum(b, _LEAST_B), effort).prices()
 
 
 def design_sectors(guess: Guess, radius: float, ends: npt.ArrayLike) -> list[tuple[float, float, Prices]]:
@@ -122,54 +103,61 @@ def sector_ends(count: int) -> Floats:
 
 
 class _Search:
-    """The best k of all bins at several displacements, for one mu after another, each from where the last one ended."""
+    """The best k of all bins and the best mu at several displacements, by Newton's method for all of them at once.
 
-    def __init__(self, guess: Guess, a: Floats, b: Floats, rounds: int) -> None:
+    The derivative with respect to one bin's k does not depend on another's, so each step has a closed form.
+    """
+
+    def __init__(self, guess: Guess, a: Floats, b: Floats, effort: Effort) -> None:
         # axes: displacement, A or B, bin, point of the bin
-        self.guess, self.b = guess, b[:, None, None, None]
-        z, self.weights = _quadrature(guess.edges)
+        self.guess, self.b, self.effort = guess, b[:, None, None, None], effort
+        z, self.weights = _quadrature(guess.edges, effort.points)
         self.log_a = (a[:, None, None] * z - 0.5 * (a * a)[:, None, None])[:, None]
         f = np.clip(np.stack([guess.f_a, 1 - guess.f_b]), _LEAST, 1 - _LEAST)
         self.probit, self.wide = np.asarray(Phi_inv(f)), np.asarray(Phi_inv(0.5 * (1 + f)))
         self.masses = bin_masses(guess.edges)
-        self.rounds = rounds
-        self.k: Floats | None = None
 
-    def slope(self, mu: Floats) -> Floats:
-        """Solve for k at these mu; return the derivatives of (R1) with respect to mu there."""
-        k = self._solve(mu, self.rounds)
-        left, right = roots(k[..., None], mu[:, None, None, None], self.b, self.log_a)
-        moment = ((phi(left) - phi(right)) * self.weights).sum(axis=3)
-        slopes: Floats = -self.guess.gamma - (moment @ self.masses).sum(axis=1)
-        return slopes
-
-    def prices(self, mu: Floats) -> list[Prices]:
-        """Return the prices for these mu, k solved for more closely."""
-        k = self._solve(mu, 2 * self.rounds)
+    def prices(self) -> list[Prices]:
+        """Return prices near the best."""
+        mu = np.maximum(_FIRST_MU * self.b[:, 0, 0, 0], _LEAST_MU)
+        k, room, last = self._bracket(mu)[1], np.full(len(mu), _ROOM), np.zeros(len(mu))
+        for number in range(self.effort.rounds):
+            still = number < _SETTLE or number == self.effort.rounds - 1
+            k, moved, error = self._step(k, mu, np.zeros(len(mu)) if still else room)
+            if not still and error < self.effort.error:
+                break
+            room = np.where((moved - mu) * last < 0, 0.5 * room, room)
+            last, mu = moved - mu, moved
         each = np.where(mu > 2 * _LEAST_MU, mu, 0.0).tolist()
         return [Prices(self.guess.edges, k[i, 0], k[i, 1], each[i]) for i in range(len(mu))]
 
-    def _solve(self, mu: Floats, rounds: int) -> Floats:
-        """Newton's method on the probit scale, where the probability is nearly linear in k, within a bracket."""
-        mu = mu[:, None, None, None]
-        low, high = self._bracket(mu)
-        k = high if self.k is None else np.clip(self.k, low, high)
-        for _ in range(rounds):
-            left, right = roots(k[..., None], mu, self.b, self.log_a)
-            chance = ((Phi(right) - Phi(left)) * self.weights).sum(axis=3)
-            probit = Phi_inv(np.clip(chance, 1e-9, 1 - 1e-9))
-            error = self.probit - probit
-            if np.all((np.abs(error) < 3e-3) | (high - low < 0.01 * np.abs(high))):
-                break
-            low, high = np.where(error > 0, k, low), np.where(error > 0, high, k)
-            speed = (_rate(left, k[..., None], mu, self.b) + _rate(right, k[..., None], mu, self.b)) * self.weights
-            newton = k + error * phi(probit) / np.maximum(speed.sum(axis=3), 1e-12)
-            k = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
-        self.k = k
-        return k
+    def _step(self, k: Floats, mu: Floats, room: Floats) -> tuple[Floats, Floats, float]:
+        """One step: on the probit scale for k, where the probability is nearly linear in it; and how far off it was."""
+        wide_mu = mu[:, None, None, None]
+        left, right = roots(k[..., None], wide_mu, self.b, self.log_a)
+        at_left, at_right = phi(left), phi(right)
+        chance = ((Phi(right) - Phi(left)) * self.weights).sum(axis=3)
+        probit = Phi_inv(np.clip(chance, 1e-9, 1 - 1e-9))
+        off = self.probit - probit
+        rates = [
+            at * self.weights / np.maximum(np.abs(wide_mu - self.b * (k[..., None] + wide_mu * y)), 1e-9)
+            for y, at in ((left, at_left), (right, at_right))
+        ]  # of the mass beyond a root: the slope of the bracket there is mu - b w, w = k + mu y
+        speed = np.maximum((rates[0] + rates[1]).sum(axis=3), 1e-12)
+        turn = (left * rates[0] + right * rates[1]).sum(axis=3)
+        step = off * phi(probit) / speed
+        moment = ((at_left - at_right) * self.weights).sum(axis=3)
+        bend = (left * left * rates[0] + right * right * rates[1]).sum(axis=3) - turn * turn / speed
+        slope = -self.guess.gamma - ((moment + turn * step) @ self.masses).sum(axis=1)
+        change = slope / np.maximum((bend @ self.masses).sum(axis=1), 1e-9)
+        moved = np.maximum(np.clip(mu + change, np.exp(-room) * mu, np.exp(room) * mu), _LEAST_MU)
+        error = max(float(np.abs(off).max()), float(np.abs(np.where(moved > _LEAST_MU, slope, 0.0)).max()))
+        low, high = self._bracket(moved)
+        return np.clip(k + step - turn / speed * (moved - mu)[:, None, None], low, high), moved, error
 
     def _bracket(self, mu: Floats) -> tuple[Floats, Floats]:
         """Return prices with too small and too large a probability: by each end alone, and by both sharing the rest."""
+        mu = mu[:, None, None, None]
         height = peak_height(mu, self.b, self.log_a)
         least, top = (mu / self.b) * (1 - height), height / self.b
 
@@ -183,19 +171,13 @@ class _Search:
         return low.min(axis=3), high.max(axis=3)
 
 
-def _rate(y: Floats, k: Floats, mu: Floats, b: Floats) -> Floats:
-    """Return how fast the mass beyond a root grows with k; the slope of the bracket there is mu - b w, w = k + mu y."""
-    slope = np.abs(mu - b * (k + mu * y))
-    rate: Floats = phi(y) / np.maximum(slope, 1e-9)
-    return rate
-
-
-def _quadrature(edges: Floats) -> tuple[Floats, Floats]:
-    """Return three points in each bin and their weights given the bin; an unbounded bin is cut after 0.98 of it."""
+def _quadrature(edges: Floats, points: int) -> tuple[Floats, Floats]:
+    """Return some points in each bin and their weights given the bin; an unbounded bin is cut after 0.98 of it."""
+    nodes, shares = np.polynomial.legendre.leggauss(points)
     far_left = float(Phi_inv(0.02 * Phi(edges[0])))
     far_right = -float(Phi_inv(0.02 * Phi(-edges[-1])))
     ends = np.concatenate(([far_left], edges, [far_right]))
     middle, half = 0.5 * (ends[1:] + ends[:-1]), 0.5 * np.diff(ends)
-    z = middle[:, None] + half[:, None] * _NODES
-    weights = _WEIGHTS * np.exp(-0.5 * (z * z - middle[:, None] ** 2))
+    z = middle[:, None] + half[:, None] * nodes
+    weights = shares * np.exp(-0.5 * (z * z - middle[:, None] ** 2))
     return z, weights / weights.sum(axis=1, keepdims=True)

@@ -49,14 +49,14 @@ class Group:
 def comparable(runs: Sequence[StoredRun]) -> tuple[list[Group], list[tuple[int, ...]]]:
     """Groups of runs over which an envelope makes sense, and sets of runs that one group should but cannot hold.
 
-    Runs of a group have the same data, protocol and level, at least two sigmas, and inputs that all have finished. A
-    run joins the first group with which it shares an input that all in it share; where that makes several groups of
-    runs that are otherwise alike, no input is finished in all of those.
+    Runs of a group have the same data, protocol with its form, and level, at least two sigmas, and inputs that all have
+    finished. A run joins the first group with which it shares an input that all in it share; where that makes several
+    groups of runs that are otherwise alike, no input is finished in all of those.
     """
     alike: dict[object, list[int]] = {}
     for number, run in enumerate(runs):
         if isinstance(spec := run.spec, RunSpec):
-            key = (spec.data_digest, spec.config.protocol, spec.config.alpha, spec.simultaneous)
+            key = (spec.data_digest, spec.config.protocol, spec.config.thrifty, spec.config.alpha, spec.simultaneous)
             alike.setdefault(key, []).append(number)
     several = [numbers for numbers in alike.values() if len({_sigma(runs[number]) for number in numbers}) > 1]
     groups, apart = [], []

@@ -12,9 +12,10 @@ from doublebubble.report.page import sections
 from doublebubble.report.page.envelope import Group, choose, common_tables, comparable, envelope
 from doublebubble.report.page.markup import Markup, data_block, element, joined
 from doublebubble.report.page.media import fit_media
-from doublebubble.report.page.run_view import PLAN, Gallery, RunView, views
+from doublebubble.report.page.run_view import Gallery, RunView, views
 from doublebubble.report.page.script_data import curve_data, millionths, run_data
-from doublebubble.report.page.steps import bands, radii_that_matter, steps
+from doublebubble.report.page.steps import bands, steps
+from doublebubble.report.radii import table_radii
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 
@@ -24,28 +25,34 @@ LIMIT = 15_000_000
 _SENTENCES = 5_000
 
 
-def write_page(runs: Sequence[StoredRun], path: Path, galleries: Mapping[str, Gallery] | None = None) -> None:
+def write_page(
+    runs: Sequence[StoredRun],
+    path: Path,
+    galleries: Mapping[str, Gallery] | None = None,
+    radii: Sequence[float] | None = None,
+) -> None:
     """Write the page of some runs; a file that is there already is replaced, whole or not at all.
 
     `galleries` says by data digest what the inputs look like; without it the page has numbers for classes and no
-    thumbnails. Pictures are those stored in the runs.
+    thumbnails. Pictures are those stored in the runs. `radii` are those that accuracy is stated at, else as `table_radii`
+    chooses them.
     """
-    content = page_text(runs, galleries or {}).encode("utf-8", "replace")
+    content = page_text(runs, galleries or {}, radii).encode("utf-8", "replace")
     try:
         write_whole(path, content)
     except OSError as error:
         raise RunError(f"{path}: the page could not be written ({error})") from error
 
 
-def page_text(runs: Sequence[StoredRun], galleries: Mapping[str, Gallery]) -> str:
+def page_text(runs: Sequence[StoredRun], galleries: Mapping[str, Gallery], radii: Sequence[float] | None = None) -> str:
     """The whole file: pictures and thumbnails take what the rest leaves below the limit, and the page says so."""
     if not runs:
         raise SettingError("report: expected at least one run")
-    shown = views(runs)
+    shown, chosen = views(runs), table_radii(runs, radii)
     used = {_digest(view): galleries[_digest(view)] for view in shown if _digest(view) in galleries}
     records = [{**run_data(view), "gallery": _digest(view)} for view in shown]
-    content = _content(shown, used)
-    size = len(_whole(shown, {**content, "runs": records}, ()).encode("utf-8", "replace"))
+    content = _content(shown, used, chosen)
+    size = len(_whole(shown, {**content, "runs": records}, (), chosen).encode("utf-8", "replace"))
     media = fit_media(runs, used, max(0, LIMIT - size - _SENTENCES))
     alone = (
         f"The numbers of these runs alone take {size / 1e6:.1f} MB, while such a file should have less than "
@@ -53,14 +60,16 @@ def page_text(runs: Sequence[StoredRun], galleries: Mapping[str, Gallery]) -> st
     )
     filled = [{**run, "pictures": pictures} for run, pictures in zip(records, media.pictures, strict=True)]
     notes = (*([alone] if size > LIMIT - _SENTENCES else []), *media.notes)
-    return _whole(shown, {**content, "runs": filled, "thumbnails": media.thumbnails}, notes)
+    return _whole(shown, {**content, "runs": filled, "thumbnails": media.thumbnails}, notes, chosen)
 
 
-def _whole(shown: Sequence[RunView], content: Mapping[str, object], notes: Sequence[str]) -> str:
+def _whole(
+    shown: Sequence[RunView], content: Mapping[str, object], notes: Sequence[str], radii: Sequence[float]
+) -> str:
     from plotly.offline import get_plotlyjs
 
     plotly, script = get_plotlyjs(), _asset_scripts()
-    body = joined(_header(shown), element("main", *_main(shown, notes)), _footer())
+    body = joined(_header(shown), element("main", *_main(shown, notes, radii)), _footer())
     head = joined(
         Markup('<meta charset="utf-8">'),
         Markup(f'<meta http-equiv="Content-Security-Policy" content="{_policy(plotly, script)}">'),
@@ -97,8 +106,7 @@ def _header(shown: Sequence[RunView]) -> Markup:
     return element("header", element("h1", _title(shown)), element("p", lead, class_="lead"))
 
 
-def _main(shown: Sequence[RunView], notes: Sequence[str]) -> list[Markup]:
-    radii = _radii(shown)
+def _main(shown: Sequence[RunView], notes: Sequence[str], radii: Sequence[float]) -> list[Markup]:
     parts = [sections.answer(shown, radii)]
     note = (
         "Certified accuracy over radius, one step at every radius of a record. Bands: 95 % for the choice of inputs "
@@ -139,10 +147,6 @@ def _footer() -> Markup:
     return element("footer", element("noscript", element("p", script)), element("p", "Made by doublebubble."))
 
 
-def _radii(shown: Sequence[RunView]) -> tuple[float, ...]:
-    return radii_that_matter(max(float(view.curves[PLAN].radii[-1]) for view in shown))
-
-
 def _sigma_names(group: Sequence[RunView]) -> list[str]:
     """Sigma where it tells the runs apart, else the run's name with it."""
     sigmas = [f"sigma {view.run.spec.sigma:g}" if isinstance(view.run.spec, RunSpec) else "" for view in group]
@@ -161,12 +165,12 @@ def _choice(shown: Sequence[RunView], group: Group, radii: Sequence[float], numb
     return sections.choice(_sigma_names(members), mark, found, len(group.inputs), sizes, number)
 
 
-def _content(shown: Sequence[RunView], used: Mapping[str, Gallery]) -> dict[str, object]:
+def _content(shown: Sequence[RunView], used: Mapping[str, Gallery], radii: Sequence[float]) -> dict[str, object]:
     """Everything the scripts read besides records, pictures and thumbnails, each data set's gallery once."""
     groups, _ = comparable([view.run for view in shown])
     sizes = {len(view.table) for view in shown} | {len(group.inputs) for group in groups}
     return {
-        "start": _radii(shown)[sections.HEADLINE],
+        "start": sections.middle(radii),
         "classes": {digest: list(gallery.classes) for digest, gallery in used.items()},
         "bands": {n: bands(n) for n in sorted(sizes)},
         "envelopes": [_envelope(shown, group) for group in groups],

@@ -1,19 +1,25 @@
 """The parts of the page that need no script: the answer, the choice of sigma, the comparison, how runs were made."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from doublebubble.errors import InputError
 from doublebubble.report.attacks import attack_summary
-from doublebubble.report.facts import draws_asked, facts
+from doublebubble.report.facts import draws_asked, facts, protocol_of
 from doublebubble.report.page.envelope import Choice
 from doublebubble.report.page.markup import Markup, element, joined
 from doublebubble.report.page.run_view import RunView
 from doublebubble.report.page.sentences import headline, interval, length, percent, promise, state
+from doublebubble.report.page.shares import shares_figure
 from doublebubble.runs.spec import RunSpec, spec_hash
 from doublebubble.runs.statistics import CertifiedAccuracy, compare
 
-HEADLINE = 2
-"""Which of the radii that matter the opening sentence is about."""
+_T = TypeVar("_T")
+
+
+def middle(values: Sequence[_T]) -> _T:
+    """The radius, or what was found there, that the opening sentence is about."""
+    return values[len(values) // 2]
 
 
 def badge(mark: str) -> Markup:
@@ -29,7 +35,7 @@ def answer(views: Sequence[RunView], radii: Sequence[float]) -> Markup:
 
 def _answer(view: RunView, radii: Sequence[float]) -> Markup:
     summary = view.summary(radii)
-    before, number, after = headline(view, summary.accuracies[HEADLINE])
+    before, number, after = headline(view, middle(summary.accuracies))
     tiles = [_tile(point, view.mark) for point in summary.accuracies]
     notes = [
         f"Average certified radius {length(summary.average_radius)}{f' ({view.mark})' if view.mark else ''}",
@@ -40,9 +46,10 @@ def _answer(view: RunView, radii: Sequence[float]) -> Markup:
         "article",
         element("h3", view.name, badge(view.mark), element("span", _kind(view), class_="quiet")),
         element("p", before, element("strong", number), after, class_="headline"),
-        element("p", promise(view, summary.accuracies[HEADLINE]), class_="promise"),
+        element("p", promise(view, middle(summary.accuracies)), class_="promise"),
         element("ul", *tiles, class_="tiles"),
         element("p", "; ".join(notes) + ". ", state(view), class_="promise"),
+        shares_figure(view.run.records),
         class_="card",
     )
 
@@ -51,7 +58,7 @@ def _kind(view: RunView) -> str:
     spec = view.run.spec
     if not isinstance(spec, RunSpec):
         return f"imported from {spec.source}"
-    return f"sigma {spec.sigma:g}, protocol {spec.config.protocol}, {draws_asked(spec.config)}"
+    return f"sigma {spec.sigma:g}, protocol {protocol_of(spec.config)}, {draws_asked(spec.config)}"
 
 
 def _tile(point: CertifiedAccuracy, mark: str) -> Markup:

@@ -10,8 +10,6 @@ from doublebubble.bounds import clopper_pearson
 from doublebubble.runs.statistics import BAND_ALPHA
 from doublebubble.types import ABSTAIN, Counts, Floats
 
-_STEPS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
 
 @dataclass(frozen=True)
 class Steps:
@@ -68,9 +66,3 @@ def bands(n: int) -> tuple[list[int], list[int]]:
     """Clopper-Pearson limits at 95 % for 0 to n certified inputs, in 1/10 000, rounded outward."""
     low, high = clopper_pearson(np.arange(n + 1), n, BAND_ALPHA, side="two-sided")
     return np.floor(low * 10_000).astype(int).tolist(), np.ceil(high * 10_000).astype(int).tolist()
-
-
-def radii_that_matter(largest: float) -> tuple[float, ...]:
-    """0 and four multiples of a round number that together reach most of the way to the largest radius."""
-    step = next((step for step in _STEPS if 4 * step >= 0.6 * largest), _STEPS[-1])
-    return tuple(round(number * step, 6) for number in range(5))

@@ -18,8 +18,10 @@ function thumbnail(run, position, label) {
   const set = page.thumbnails[run.gallery];
   const tile = set ? firstAtLeast(set.indices, run.index[position]) : -1;
   if (!set || set.indices[tile] !== run.index[position]) return null;
-  const canvas = make("canvas", { width: set.width, height: set.height, class: "thumbnail", role: "img" });
-  canvas.setAttribute("aria-label", label);
+  const canvas = make("canvas", { width: set.width, height: set.height, class: "thumbnail" });
+  // Without words it stands beside them, and is not read out.
+  for (const [name, value] of label ? [["role", "img"], ["aria-label", label]] : [["aria-hidden", "true"]])
+    canvas.setAttribute(name, value);
   const place = tile % set.perSheet;
   const left = (place % set.columns) * set.width;
   const top = Math.floor(place / set.columns) * set.height;
