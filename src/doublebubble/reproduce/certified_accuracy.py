@@ -25,7 +25,7 @@ _BY_METHOD = "Certified accuracy of each method by itself: inputs that are right
 
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
-    studies = lab.available(tuple(study.dataset for study in lab.scale.studies))
+    studies = lab.available(lab.scale.names)
     every: list[StoredRun] = []
     best: list[tuple[Panel, ...]] = []
     figures: list[Figure] = []
@@ -33,10 +33,10 @@ def run(lab: Laboratory) -> Results:
         found = gather(lab, study, study.curves)
         to = furthest(found)
         rows = [best_panels("", protocol, tables, to) for protocol, tables in found.frames.items()]
-        best += [tuple(replace(panel, title=f"{study.dataset}, {panel.title}") for panel in row) for row in rows]
-        title = f"Certified accuracy: {study.dataset}"
+        best += [tuple(replace(panel, title=f"{study.name}, {panel.title}") for panel in row) for row in rows]
+        title = f"Certified accuracy: {study.name}"
         caption = captioned(_BEST, found.runs)
-        figures.append(Figure(f"certified-accuracy-{study.dataset}", title, tuple(rows), ACCURACY, caption))
+        figures.append(Figure(f"certified-accuracy-{study.name}", title, tuple(rows), ACCURACY, caption))
         rows = []
         for protocol, tables in found.frames.items():
             methods = registry.names(protocol) if protocol == "paper" else (*registry.names(protocol), REPORTED)
@@ -51,9 +51,9 @@ def run(lab: Laboratory) -> Results:
                     )
                 )
             )
-        title = f"Certified accuracy by method: {study.dataset}"
+        title = f"Certified accuracy by method: {study.name}"
         caption = captioned(_BY_METHOD, found.runs)
-        figures.append(Figure(f"by-method-{study.dataset}", title, tuple(rows), ACCURACY, caption))
+        figures.append(Figure(f"by-method-{study.name}", title, tuple(rows), ACCURACY, caption))
         every += found.runs
     return Results(
         SOURCE,

@@ -1,7 +1,7 @@
 """What the figures of certified accuracy share: Cohen's radius beside what each kind of gradient reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -36,18 +36,22 @@ class Gathered:
 
 def gather(lab: Laboratory, study: Study, sigmas: Sequence[float], training: TrainMethod = "gaussian") -> Gathered:
     """The runs of a study under both protocols, over sigma and both kinds of gradient."""
-    found = {
-        protocol: {
-            (sigma, gradient): lab.run(Wanted(study, sigma, protocol, gradient, training))
-            for sigma in sigmas
-            for gradient in GRADIENTS
-        }
-        for protocol in PROTOCOLS
-    }
+    found: dict[Protocol, dict[Key, StoredRun]] = {protocol: {} for protocol in PROTOCOLS}
+    for sigma in sigmas:
+        for gradient in GRADIENTS:
+            paper = lab.run(Wanted(study, sigma, "paper", gradient, training))
+            sound = lab.run(Wanted(study, sigma, "sound", gradient, training, wide=True))
+            found["paper"][sigma, gradient] = paper
+            found["sound"][sigma, gradient] = restricted(sound, {record.index for record in paper.records})
     return Gathered(
         tuple(run for runs in found.values() for run in runs.values()),
         {protocol: {key: frame(run) for key, run in runs.items()} for protocol, runs in found.items()},
     )
+
+
+def restricted(run: StoredRun, indices: set[int]) -> StoredRun:
+    """The run with records of these inputs alone: what stands side by side is of the same inputs."""
+    return replace(run, records=tuple(record for record in run.records if record.index in indices))
 
 
 def furthest(*found: Gathered) -> float:

@@ -28,7 +28,7 @@ _COLUMNS = 8
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
-    for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
+    for study in lab.available(lab.scale.names):
         found = gather(lab, study, study.curves)
         rows = []
         centres = window_centres([table for frames in found.frames.values() for table in frames.values()])
@@ -40,12 +40,12 @@ def run(lab: Laboratory) -> Results:
                     title = f"sigma {sigma:g}, {gradient} gradient\nprotocol {protocol_name(protocol)}"
                     panels += panels_of(title, lines)
             rows.append(tuple(panels))
-        title = f"Gain over each protocol's own Cohen by radius: {study.dataset}"
+        title = f"Gain over each protocol's own Cohen by radius: {study.name}"
         caption = captioned(_WHAT, found.runs)
-        figures.append(Figure(f"improvement-by-radius-{study.dataset}", title, tuple(rows), BY_RADIUS, caption))
+        figures.append(Figure(f"improvement-by-radius-{study.name}", title, tuple(rows), BY_RADIUS, caption))
         filled = sorted({x for row in rows for panel in row for line in panel.lines for x in line.points})
         chosen = filled[:: max(1, -(-len(filled) // _COLUMNS))]
-        tables.append((f"improvement-by-radius-{study.dataset}", panel_table(rows, chosen, "r", percent, caption)))
+        tables.append((f"improvement-by-radius-{study.name}", panel_table(rows, chosen, "r", percent, caption)))
     return Results(SOURCE, tuple(figures), tuple(tables))
 
 

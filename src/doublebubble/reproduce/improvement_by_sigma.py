@@ -19,7 +19,7 @@ _WHAT = "Gain over Cohen's radius in percent: the median over correctly predicte
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
-    for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
+    for study in lab.available(lab.scale.names):
         found = gather(lab, study, study.sigmas)
         rows = []
         for protocol, frames in found.frames.items():
@@ -30,9 +30,9 @@ def run(lab: Laboratory) -> Results:
                 panels += panels_of(f"{gradient} gradient\nprotocol {protocol_name(protocol)}", lines)
             rows.append(tuple(panels))
         caption = captioned(_WHAT, found.runs)
-        title = f"Gain over each protocol's own Cohen by noise: {study.dataset}"
-        name = f"improvement-by-sigma-{study.dataset}"
+        title = f"Gain over each protocol's own Cohen by noise: {study.name}"
+        name = f"improvement-by-sigma-{study.name}"
         figures.append(Figure(name, title, tuple(rows), BY_SIGMA, caption))
         tables.append((name, panel_table(rows, study.sigmas, "sigma", percent, caption)))
-        tables.append((f"average-radius-{study.dataset}", average_table(found.runs)))
+        tables.append((f"average-radius-{study.name}", average_table(found.runs)))
     return Results(SOURCE, tuple(figures), tuple(tables))

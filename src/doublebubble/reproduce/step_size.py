@@ -39,10 +39,10 @@ def run(lab: Laboratory) -> Results:
             panels += panels_of(title, step_lines(frames, _METHODS, gradient))
             rows += _rows(frames, gradient)
         caption = captioned("Mean gain over Cohen's radius, correctly predicted inputs only.", every, _BANDS)
-        title = f"Gain over Cohen by first step: {study.dataset}"
-        figures.append(Figure(f"step-size-{study.dataset}", title, (tuple(panels),), BY_STEP, caption))
+        title = f"Gain over Cohen by first step: {study.name}"
+        figures.append(Figure(f"step-size-{study.name}", title, (tuple(panels),), BY_STEP, caption))
         columns = ("protocol", "gradient", "method", "first step", "mean gain, correct inputs", "mean gain, all inputs")
-        tables.append((f"step-size-{study.dataset}", Table(caption, columns, tuple(rows), grouped=True)))
+        tables.append((f"step-size-{study.name}", Table(caption, columns, tuple(rows), grouped=True)))
     return Results(SOURCE, tuple(figures), tuple(tables))
 
 

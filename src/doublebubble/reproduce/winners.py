@@ -25,7 +25,7 @@ _WHAT = (
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
-    for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
+    for study in lab.available(lab.scale.names):
         found = gather(lab, study, study.sigmas)
         rows = []
         for protocol, frames in found.frames.items():
@@ -42,7 +42,7 @@ def run(lab: Laboratory) -> Results:
                 )
             )
         caption = captioned(_WHAT, found.runs)
-        title = f"Which radius is largest: {study.dataset}"
-        figures.append(Figure(f"winners-{study.dataset}", title, tuple(rows), WINNERS, caption))
-        tables.append((f"winners-{study.dataset}", panel_table(rows, study.sigmas, "sigma", share, caption)))
+        title = f"Which radius is largest: {study.name}"
+        figures.append(Figure(f"winners-{study.name}", title, tuple(rows), WINNERS, caption))
+        tables.append((f"winners-{study.name}", panel_table(rows, study.sigmas, "sigma", share, caption)))
     return Results(SOURCE, tuple(figures), tuple(tables))
