@@ -14,8 +14,8 @@ from doublebubble.reproduce.scales import SoundForm
 _HEAD = """# The publication's claims on real data
 
 *Double Bubble, Toil and Trouble* (NeurIPS 2022) reports larger certificates than Cohen's. This page sets its claims
-beside what its own procedure gives here (`paper`, **not a guarantee at any level**) and what holds (`sound`). The command
-`python docs/generate_reproduction.py` wrote it from the records under `results/`, scale `{scale}`.
+beside what its own procedure gives here (`paper`, **not a guarantee at any level**) and what holds (`sound`). It is
+written by `python docs/generate_reproduction.py` from the records under `results/`, scale `{scale}`.
 
 In short: in free space one ball elsewhere cannot beat Cohen's exact radius ([math.md](math.md), Fact L).
 [The last section](#where-the-published-gain-comes-from) measures what keeping the luckiest of many looks seems to gain
@@ -23,7 +23,8 @@ where there is nothing to gain. What to use instead is `sound`, the default, wit
 [what it gives](#what-to-use-instead).
 
 `paper`: n {n} draws in each look, alpha {alpha:g}, approximate / full gradients; the thrifty form, fewer draws in the
-search, is named where it is shown. `sound`: the same n and alpha, full gradients. Gains are over each protocol's own Cohen radius, on correctly predicted inputs.
+search, is named where it is shown. `sound`: the same n and alpha, full gradients.
+Gains are over each protocol's own Cohen radius, on correctly predicted inputs.
 """
 _NO_GAIN = """## Where the published gain comes from
 
