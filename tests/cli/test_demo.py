@@ -19,7 +19,7 @@ def test_the_demo_ends_with_a_page_and_says_where_it_is(capsys: pytest.CaptureFi
     page = Path(out.splitlines()[-1].split(": ")[-1])
     assert page == folder / "report.html"
     assert page.read_text().startswith("<!doctype html>")
-    assert {path.suffix for path in folder.glob("certified-accuracy.*")} == {".png", ".pdf"}
+    assert {path.suffix for path in folder.glob("certified-accuracy.*")} == {".png", ".pdf", ".md"}
     run = read_run(folder / "run-3")
     assert [record.index for record in run.records] == [0, 1, 2]
     assert stored_pictures(run.path)

@@ -16,7 +16,19 @@ from matplotlib.text import Text
 from PIL import Image
 from scipy.optimize import LinearConstraint, minimize
 
-from doublebubble.report.figure import BLUE, DASHED, GREEN, VERMILION, AxesStyle, Line, Panel, draw, save, spread
+from doublebubble.report.figure import (
+    BLUE,
+    DASHED,
+    GREEN,
+    UNJOINED,
+    VERMILION,
+    AxesStyle,
+    Line,
+    Panel,
+    draw,
+    save,
+    spread,
+)
 from doublebubble.report.measures import Estimate
 from doublebubble.types import Floats
 
@@ -57,10 +69,10 @@ def names(axes: Axes, wanted: set[str]) -> dict[str, tuple[float, float, float, 
     return {name: (box.x0, box.y0, box.x1, box.y1) for name, box in boxes.items()}
 
 
-@pytest.mark.parametrize("heights", [(3.0, 3.0, 3.0, 3.0), (0.0, 5.0, 0.1, 4.9, 0.2), (2.0,), (1e-12, 0.0, 0.0)])
+@pytest.mark.parametrize("heights", [(3.0, 3.0, 3.0, 3.0), (0.0, 5.0, 0.1, 4.9), (2.0,), (1e-12, 0.0, 0.0)])
 def test_points_bands_and_names_at_the_ends(heights: tuple[float, ...]) -> None:
     lines = tuple(flat(f"line {k}", height) for k, height in enumerate(heights))
-    figure = draw([[Panel("one", lines), Panel("two", lines[:1])]], ENDS, "title", "caption " * 40)
+    figure = draw([[Panel("one", lines), Panel("two", lines[:1])]], ENDS, "title")
     axes, second = figure.axes
     assert data_lines(axes) == {
         line.label: ([0.1, 1.0], [0.0, height]) for line, height in zip(lines, heights, strict=True)
@@ -94,7 +106,7 @@ def test_every_bound_is_seen_as_a_band_or_as_a_bar(known: tuple[bool, ...]) -> N
         float(k): Estimate(0.5, 0.2, 0.7 + 0.01 * k, 9) if has else Estimate(0.5, None, None, 3)
         for k, has in enumerate(known)
     }
-    figure = draw([[Panel("one", (Line("line", points, BLUE),))]], ENDS, "title", "caption")
+    figure = draw([[Panel("one", (Line("line", points, BLUE),))]], ENDS, "title")
     (axes,) = figure.axes
     alone = [k for k, has in enumerate(known) if has and not any(known[j] for j in (k - 1, k + 1) if 0 <= j < 4)]
     assert bars(axes) == [(float(k), 0.2, 0.7 + 0.01 * k) for k in alone]
@@ -104,7 +116,7 @@ def test_every_bound_is_seen_as_a_band_or_as_a_bar(known: tuple[bool, ...]) -> N
 
 def test_lines_of_the_same_dashes_differ_in_their_markers_also_where_they_coincide() -> None:
     lines = tuple(replace(falling(f"curve {k}", 0.8), marker=marker) for k, marker in enumerate("os^D"))
-    figure = draw([[Panel("one", lines)]], BESIDE, "title", "caption")
+    figure = draw([[Panel("one", lines)]], BESIDE, "title")
     marks = [line for line in figure.axes[0].get_lines() if line.get_label() == "_marks"]
     assert [line.get_marker() for line in marks] == list("os^D")
     places = [np.asarray(line.get_xydata()) for line in marks]
@@ -118,7 +130,7 @@ def test_lines_of_the_same_dashes_differ_in_their_markers_also_where_they_coinci
 
 def test_a_curve_that_is_above_0_at_0_alone_is_marked_there_at_its_height() -> None:
     points = {0.0: Estimate(0.5, 0.2, 0.8, 9), 1.0: Estimate(0.0, 0.0, 0.3, 9)}
-    figure = draw([[Panel("one", (Line("line", points, BLUE, marker="o"),))]], BESIDE, "title", "caption")
+    figure = draw([[Panel("one", (Line("line", points, BLUE, marker="o"),))]], BESIDE, "title")
     (marks,) = (line for line in figure.axes[0].get_lines() if line.get_label() == "_marks")
     assert np.asarray(marks.get_xydata()).tolist() == [[0.0, 0.5]]
 
@@ -126,9 +138,8 @@ def test_a_curve_that_is_above_0_at_0_alone_is_marked_there_at_its_height() -> N
 @pytest.mark.parametrize(("name", "columns"), [("first order", 2), ("largest, approximate, sigma 0.25", 1)])
 def test_a_figure_is_as_wide_as_a_page_of_text_and_all_its_words_are_inside(name: str, columns: int) -> None:
     title = "sigma 0.25, approximate gradient\nprotocol paper: as published, not guaranteed"
-    panel = Panel(title, tuple(falling(f"{name[:-1]}{k}", 0.3 + 0.05 * k) for k in range(7)))
-    caption = "Wide letters: MWMWMWMWMW WMWM. " + "Certified accuracy of each method by itself at 95 % level. " * 8
-    figure = draw([[panel] * 4, [panel] * 3], BESIDE, "Certified accuracy by method: tiny-imagenet", caption)
+    panel = Panel(title, tuple(falling(f"{name[:-1]}{k}", 0.3 + 0.05 * k) for k in range(4)))
+    figure = draw([[panel] * 4, [panel] * 3], BESIDE, "Certified accuracy by method: tiny-imagenet (scale cpu)")
     width, height = figure.get_size_inches() * figure.dpi
     assert width <= 5.5 * figure.dpi
     shown = [axes for axes in figure.axes if axes.axison]
@@ -149,33 +160,57 @@ def test_a_figure_is_as_wide_as_a_page_of_text_and_all_its_words_are_inside(name
         assert not (a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1)
 
 
-def test_leaders_of_low_curves_start_apart() -> None:
-    lines = tuple(falling(f"curve {k}", 0.9, 0.05) for k in range(5))
-    figure = draw([[Panel("one", lines)]], BESIDE, "title", "caption")
-    starts = [line.get_xydata() for line in figure.axes[0].get_lines() if line.get_label() == "_leader"]
-    xs = np.sort([np.asarray(start)[0, 0] for start in starts])
-    assert len(xs) == 5
-    assert np.diff(xs).min() > 0.05
+def test_no_leader_crosses_a_panel_and_no_caption_is_burned_in() -> None:
+    lines = tuple(falling(f"curve {k}", 0.9, 0.05) for k in range(4))
+    figure = draw([[Panel("one", lines)]], BESIDE, "title")
+    (axes,) = figure.axes
+    for line in axes.get_lines():
+        if line.get_transform() is axes.transAxes:
+            assert np.asarray(line.get_xdata()).min() > 1, "what names a line lies right of the panel"
+    assert figure.get_supxlabel() == ""
 
 
-@pytest.mark.parametrize("ends", [(0.5, 0.5, 0.5, 0.9, 0.9, 0.9), (0.3, 1.0), (0.7,), tuple(np.linspace(0.3, 0.9, 7))])
+def test_a_panel_of_more_than_four_bands_is_refused_and_lines_without_bands_do_not_count() -> None:
+    lines = tuple(falling(f"curve {k}", 0.9) for k in range(5))
+    with pytest.raises(AssertionError, match="one: 5 curves with bands"):
+        Panel("one", lines)
+    bare = replace(lines[0], points={0.0: Estimate(1.0, None, None, 1)})
+    assert len(Panel("one", (*lines[:4], bare, bare)).lines) == 6
+
+
+def test_points_that_are_not_joined_have_bars_and_no_band() -> None:
+    points = {float(k): Estimate(0.5, 0.2, 0.7 + 0.01 * k, 9) for k in range(3)}
+    figure = draw([[Panel("one", (Line("line", points, BLUE, UNJOINED, "o"),))]], ENDS, "title")
+    (axes,) = figure.axes
+    assert bars(axes) == [(float(k), 0.2, 0.7 + 0.01 * k) for k in range(3)]
+    assert bands(axes) == []
+    (drawn,) = (line for line in axes.get_lines() if line.get_label() == "line")
+    assert (drawn.get_linestyle(), drawn.get_marker()) == ("None", "o")
+
+
+def test_a_caption_is_a_file_beside_the_figure(tmp_path: Path) -> None:
+    figure = draw([[Panel("one", (flat("line", 1.0),))]], ENDS, "title")
+    assert [path.name for path in save(figure, tmp_path / "a", "The words.")] == ["a.png", "a.pdf", "a.md"]
+    assert (tmp_path / "a.md").read_text() == "The words.\n"
+    assert [path.name for path in save(figure, tmp_path / "b")] == ["b.png", "b.pdf"]
+
+
+@pytest.mark.parametrize("ends", [(0.5, 0.5, 0.9, 0.9), (0.3, 1.0), (0.7,), tuple(np.linspace(0.3, 0.9, 4))])
 def test_names_beside_falling_curves(ends: tuple[float, ...]) -> None:
     lines = tuple(falling(f"curve {k}", end) for k, end in enumerate(ends))
-    figure = draw([[Panel("one", lines)]], BESIDE, "title", "caption")
+    figure = draw([[Panel("one", lines)]], BESIDE, "title")
     (axes,) = figure.axes
     boxes = names(axes, {line.label for line in lines})
     assert_apart_and_inside(figure, boxes)
-    inverse = axes.transAxes
-    for leader in (line for line in axes.get_lines() if line.get_label() == "_leader"):
-        # A leader starts on a curve: its first point, back in data units, is on one of the lines.
-        start = axes.transData.inverted().transform(inverse.transform(np.asarray(leader.get_xydata())[0]))
-        assert min(abs(0.9 * max(0.0, 1 - start[0] / end) - start[1]) for end in ends) < 0.07
+    order = sorted(lines, key=lambda line: -max(x for x, point in line.points.items() if point.value > 0))
+    heights = [boxes[line.label][1] for line in order]
+    assert heights == sorted(heights, reverse=True), "curves that end last are named on top"
 
 
 @pytest.mark.parametrize("top", [0.0, 0.05, 0.3])
 def test_names_of_low_curves_keep_apart(top: float) -> None:
-    lines = tuple(falling(f"curve {k}", 0.5, top) for k in range(7))
-    figure = draw([[Panel("one", lines)]], BESIDE, "title", "caption")
+    lines = tuple(falling(f"curve {k}", 0.5, top) for k in range(4))
+    figure = draw([[Panel("one", lines)]], BESIDE, "title")
     assert_apart_and_inside(figure, names(figure.axes[0], {line.label for line in lines}))
 
 
@@ -213,17 +248,17 @@ def test_spreading_is_the_least_movement_that_keeps_names_apart(heights: list[fl
 
 def test_an_empty_panel_says_so_and_a_ragged_grid_is_drawn() -> None:
     lines = (flat("a", 1.0), Line("nothing", {}, VERMILION))
-    figure = draw([[Panel("x", lines), Panel("y", (), empty="nothing here")], [Panel("z", lines)]], ENDS, "t", "c")
+    figure = draw([[Panel("x", lines), Panel("y", (), empty="nothing here")], [Panel("z", lines)]], ENDS, "t")
     assert set(data_lines(figure.axes[0])) == {"a"}
     assert [text.get_text() for text in figure.axes[1].texts] == ["nothing here"]
     assert not figure.axes[3].axison
-    everything_empty = draw([[Panel("x", ())]], ENDS, "t", "c")
+    everything_empty = draw([[Panel("x", ())]], ENDS, "t")
     assert [text.get_text() for text in everything_empty.axes[0].texts] == ["no input to show"]
 
 
 def test_files_are_the_same_again(tmp_path: Path) -> None:
     for folder in ("a", "b"):
-        figure = draw([[Panel("one", (flat("line", 1.0),))]], ENDS, "title", "caption")
+        figure = draw([[Panel("one", (flat("line", 1.0),))]], ENDS, "title")
         png, pdf = save(figure, tmp_path / folder / "sigma-0.5")
         assert (png.name, pdf.name) == ("sigma-0.5.png", "sigma-0.5.pdf")
     for name in (png.name, pdf.name):

@@ -39,14 +39,14 @@ def test_the_curve_of_a_run_is_drawn_where_the_records_put_it(tmp_path: Path) ->
     run = certified(tmp_path / "run", CertifyConfig(n=200, n0=20))
     figure = plots.run_figure(run, "a title")
     (axes,) = figure.axes
-    assert axes.get_title(loc="left") == "protocol sound"
+    assert axes.get_title(loc="left") == "protocol sound\nn 200, n0 20, alpha 0.001 for each input"
     ((radii, heights),) = data_lines(axes).values()
     records = load_run(tmp_path / "run")
     held = records.loc[records["prediction"] == records["label"], "radius"].tolist()
     assert heights == [sum(radius <= mine for mine in held) / 12 for radius in radii]
     assert radii[-1] > max(held)
     assert_drawn_as_counted(axes, held, 12, records["radius"].tolist())
-    caption = " ".join(figure.get_supxlabel().split())
+    caption = plots.run_caption(run)
     for words in ("12 inputs", "alpha 0.001", "n 200 draws", "probability at least 1 - alpha", "Bands: 95 %"):
         assert words in caption
 
@@ -88,7 +88,7 @@ def test_a_curve_is_certified_accuracy_at_every_radius_for_every_method(rows: li
     found = table(rows)
     to = plots.reach([found], METHODS)
     for number, line in enumerate(plots.method_lines(found, METHODS, to)):
-        axes = draw([[Panel("one", (line,))]], plots.ACCURACY, "title", "caption").axes[0]
+        axes = draw([[Panel("one", (line,))]], plots.ACCURACY, "title").axes[0]
         held = [row[2 + number] for row in rows if not row[7] and row[0] == row[1] and row[2 + number] > 0]
         assert_drawn_as_counted(axes, held, len(rows), [radius for row in rows if not row[7] for radius in row[2:6]])
         assert axes.get_xlim() == (0.0, to)
@@ -99,7 +99,7 @@ def test_numbers_of_protocol_paper_are_marked(tmp_path: Path) -> None:
     run = certified(tmp_path / "run", CertifyConfig(n=50, n0=20, protocol="paper"))
     figure = plots.run_figure(run, "a title")
     assert "not guaranteed" in figure.axes[0].get_title(loc="left")
-    assert "not guaranteed" in " ".join(figure.get_supxlabel().split())
+    assert "not guaranteed" in plots.run_caption(run)
     assert "Protocol paper (not guaranteed): alpha 0.05" in provenance([run])
     assert Guarantee.NONE.sentence in provenance([run])
     assert "not guaranteed" in protocol_name("paper")

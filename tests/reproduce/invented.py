@@ -49,17 +49,19 @@ def invent(path: Path, wanted: Wanted, alpha: float, always_wrong: bool) -> Stor
     rng = np.random.default_rng(sum(wanted.name.encode()))
     study = wanted.study
     methods = registry.names(wanted.protocol) if wanted.methods is None else wanted.methods
+    search = PaperSearch.thrifty() if wanted.thrifty else PaperSearch()
+    alpha = alpha if wanted.alpha is None else wanted.alpha
     config = CertifyConfig(
-        n=study.n,
+        n=wanted.draws,
         alpha=alpha,
         protocol=wanted.protocol,
         methods=methods,
         gradient=wanted.gradient,
-        paper=PaperSearch(first_step=wanted.first_step),
+        paper=search.model_copy(update={"first_step": wanted.first_step}),
     )
     info = DATASETS[study.dataset]
     made = spec(
-        f"0:{study.inputs}",
+        f"0:{wanted.inputs}",
         size=info.sizes[1],
         dataset=study.dataset,
         sigma=wanted.sigma,
@@ -67,7 +69,7 @@ def invent(path: Path, wanted: Wanted, alpha: float, always_wrong: bool) -> Stor
         config=config,
     )
     with RunStore(path, made) as store:
-        for index in range(study.inputs):
+        for index in range(wanted.inputs):
             store.append(_record(index, wanted, rng, alpha, methods, always_wrong))
     return read_run(path)
 

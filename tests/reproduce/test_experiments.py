@@ -14,7 +14,7 @@ from doublebubble.reproduce.scales import Study
 from doublebubble.runs.tables import load_run
 from tests.reproduce.invented import InventedLaboratory, Silent
 
-CERTIFYING = [name for name in EXPERIMENTS if name != "interval-cost"]
+CERTIFYING = [name for name in EXPERIMENTS if name not in ("interval-cost", "no-gain")]
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +66,18 @@ def test_certified_accuracy_and_macer(lab: InventedLaboratory, found: dict[str, 
     name = "certified-accuracy" if training == "gaussian" else "macer"
     panels = found[name].figures[0].panels
     for row, protocol in enumerate(("paper", "sound")):
-        panel = panels[0][row] if training == "gaussian" else panels[row][1]
-        assert protocol in panel.title
-        lines = {line.label: line for line in panel.lines}
         word = "largest" if protocol == "paper" else "plan"
-        assert len(lines) == 6
-        for sigma in (0.5, 1.0):
+        for sigma, panel in zip((0.5, 1.0), panels[row if training == "gaussian" else 2 + row], strict=True):
+            assert all(words in panel.title for words in (protocol, word, f"sigma {sigma:g}"))
+            lines = {line.label: line for line in panel.lines}
+            assert len(lines) == 3
             for label, gradient, radius in (
                 ("Cohen", "approximate", "radius_cohen"),
-                (f"{word}, approximate", "approximate", "radius"),
-                (f"{word}, full", "full", "radius"),
+                ("approximate", "approximate", "radius"),
+                ("full", "full", "radius"),
             ):
                 radii = frame(lab, sigma, protocol, gradient, "macer" if training == "macer" else "")[radius]
-                for x, point in lines[f"{label}, sigma {sigma:g}"].points.items():
+                for x, point in lines[label].points.items():
                     assert point.value == sum(mine > 0 and mine >= x for mine in radii) / 25
 
 
@@ -88,13 +87,16 @@ def test_under_sound_each_curve_is_of_its_own_radii_and_none_of_the_largest(
     figure = found["certified-accuracy"].figures[1]
     panels = [panel for row in figure.panels for panel in row if "sound" in panel.title]
     keys = [(sigma, gradient) for sigma in (0.5, 1.0) for gradient in ("approximate", "full")]
-    for panel, (sigma, gradient) in zip(panels, keys, strict=True):
-        assert panel.title.startswith(f"sigma {sigma:g}, {gradient} gradient\n")
+    for pair, (sigma, gradient) in zip(zip(panels[::2], panels[1::2], strict=True), keys, strict=True):
+        assert [panel.title.splitlines()[0] for panel in pair] == [
+            f"sigma {sigma:g}, {gradient} gradient, part {part} of 2" for part in (1, 2)
+        ]
+        shown = [line for panel in pair for line in panel.lines]
         held = frame(lab, sigma, "sound", gradient)
         columns = [column for column in held if column != "radius"]
         largest = [max(radii) for radii in zip(*(held[column] for column in columns), strict=True)]
-        assert len(panel.lines) == len(registry.names("sound")) + 1
-        for line in panel.lines:
+        assert len(shown) == len(registry.names("sound")) + 1
+        for line in shown:
             spoken = line.label.lower().replace(" ", "_")
             mine = held["radius" if spoken == "reported" else f"radius_{spoken}"]
             heights = {x: point.value for x, point in line.points.items()}
@@ -123,25 +125,35 @@ def test_no_two_lines_of_a_panel_differ_in_colour_alone(found: dict[str, Results
 
 
 def test_gains_over_sigma_and_over_the_first_step(lab: InventedLaboratory, found: dict[str, Results]) -> None:
-    paper, sound = found["improvement-by-sigma"].figures[0].panels[0]
-    assert [line.label for line in sound.lines][-4:] == ["dipole", "first order", "profile", "reported, full"]
-    for panel, protocol in ((paper, "paper"), (sound, "sound")):
+    rows = found["improvement-by-sigma"].figures[0].panels
+    assert [line.label for line in rows[1][-1].lines] == ["dipole", "first order", "profile", "reported"]
+    assert [line.label for line in rows[1][-2].lines] == ["single", "boundary", "double"]
+    for row, protocol in zip(rows, ("paper", "sound"), strict=True):
+        for panel in row:
+            gradient = panel.title.split()[0]
+            assert protocol in panel.title
+            for line in panel.lines:
+                method = line.label.replace("first order", "first_order")
+                column = "radius" if method == "reported" else f"radius_{method}"
+                assert sorted(line.points) == [0.25, 0.5, 1.0]
+                for sigma, point in line.points.items():
+                    held = frame(lab, sigma, protocol, gradient)
+                    pairs = [(a, b) for a, b in zip(held["radius_cohen"], held[column], strict=True) if a > 0]
+                    expected = statistics.median(100 * (b / a - 1) for a, b in pairs)
+                    assert point.value == pytest.approx(expected, abs=1e-9)
+    for panel in found["step-size"].figures[0].panels[0]:
+        gradient = panel.title.split()[2]
         for line in panel.lines:
-            method, _, gradient = line.label.replace("first order", "first_order").partition(", ")
-            column = "radius" if method == "reported" else f"radius_{method}"
-            assert sorted(line.points) == [0.25, 0.5, 1.0]
-            for sigma, point in line.points.items():
-                held = frame(lab, sigma, protocol, gradient or "full")
-                pairs = [(a, b) for a, b in zip(held["radius_cohen"], held[column], strict=True) if a > 0]
-                assert point.value == pytest.approx(statistics.median(100 * (b / a - 1) for a, b in pairs), abs=1e-9)
-    (panel,) = found["step-size"].figures[0].panels[0]
-    for line in panel.lines:
-        method, gradient = line.label.split(", ")
-        for step, point in line.points.items():
-            held = frame(lab, 0.5, "paper", gradient, "" if step == 0.01 else f"-step{step:g}")
-            assert point.value == pytest.approx(
-                np.mean(held[f"radius_{method}"]) - np.mean(held["radius_cohen"]), abs=1e-9
-            )
+            for step, point in line.points.items():
+                held = frame(lab, 0.5, "paper", gradient, "" if step == 0.01 else f"-step{step:g}")
+                expected = np.mean(held[f"radius_{line.label}"]) - np.mean(held["radius_cohen"])
+                assert point.value == pytest.approx(expected, abs=1e-9)
+
+
+def test_gains_side_by_side_say_that_each_protocol_has_its_own_cohen(found: dict[str, Results]) -> None:
+    for name in ("improvement-by-sigma", "improvement-by-radius"):
+        for figure in found[name].figures:
+            assert "each protocol's own Cohen" in figure.title
 
 
 def test_the_timing_table_has_the_publications_columns(lab: InventedLaboratory, found: dict[str, Results]) -> None:
@@ -156,15 +168,18 @@ def test_the_timing_table_has_the_publications_columns(lab: InventedLaboratory, 
 
 def test_files_and_the_page_that_lists_them(found: dict[str, Results], tmp_path: Path) -> None:
     results = found["improvement-by-sigma"]
-    written = write(results, tmp_path / "x", "improvement-by-sigma")
+    written = write(results, tmp_path / "x", "improvement-by-sigma", "smoke")
     names = {path.name for path in written}
     figure = results.figures[0].name
-    assert {f"{figure}.png", f"{figure}.pdf", f"{figure}.md", f"{figure}.tex", "README.md"} <= names
+    numbers = {f"{figure}-numbers.md", f"{figure}-numbers.tex"}
+    assert {f"{figure}.png", f"{figure}.pdf", f"{figure}.md", "README.md", *numbers} <= names
     assert all(path.stat().st_size > 0 for path in written)
     page = (tmp_path / "x" / "README.md").read_text()
     assert f"]({figure}.png)" in page
     assert results.source in page
     assert results.figures[0].caption in page
+    assert (tmp_path / "x" / f"{figure}.md").read_text() == f"{results.figures[0].caption} Scale smoke.\n"
+    assert page.count("Scale smoke.") == len(results.figures) + len(results.tables)
     assert page.count("| panel | line |") == 1
 
 
@@ -172,7 +187,7 @@ def test_one_input_that_is_wrong_is_still_drawn(tmp_path: Path) -> None:
     scale = chosen_scale("smoke", inputs=1)
     lab = InventedLaboratory(scale, tmp_path, tmp_path / "models", Silent(), always_wrong=True)
     for name in CERTIFYING:
-        for path in write(EXPERIMENTS[name](lab), tmp_path / name, name):
+        for path in write(EXPERIMENTS[name](lab), tmp_path / name, name, "smoke"):
             assert path.exists()
 
 
@@ -189,6 +204,11 @@ def test_names_of_runs_differ_exactly_where_the_wishes_do() -> None:
         Wanted(Study("digits", 200, 6, (0.5,), (0.5,)), 0.5, "paper", "full"),
         Wanted(Study("digits", 100, 7, (0.5,), (0.5,)), 0.5, "paper", "full"),
         Wanted(Study("mnist", 100, 6, (0.5,), (0.5,)), 0.5, "paper", "full"),
+        Wanted(study, 0.5, "paper", "full", n=101),
+        Wanted(study, 0.5, "paper", "full", alpha=0.01),
+        Wanted(study, 0.5, "paper", "full", thrifty=True),
+        Wanted(Study("digits", 100, 6, (0.5,), (0.5,), label="other"), 0.5, "paper", "full"),
+        Wanted(Study("digits", 100, 6, (0.5,), (0.5,), wide=9), 0.5, "paper", "full", wide=True),
     ]
     assert len({wish.name for wish in wishes}) == len(wishes)
     assert Wanted(study, 0.5, "paper", "full", first_step=0.01).name == wishes[0].name

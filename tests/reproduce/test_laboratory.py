@@ -12,7 +12,8 @@ from doublebubble.data import Dataset, Split, load_dataset
 from doublebubble.errors import CheckpointError, DataError, RunError
 from doublebubble.models import ModelCard, build, save_model
 from doublebubble.reproduce import SCALES, Laboratory, Results, chosen_scale
-from doublebubble.reproduce.laboratory import Wanted, spread_inputs
+from doublebubble.reproduce.laboratory import Wanted, chosen_inputs, spread_inputs
+from doublebubble.reproduce.scales import Study
 from doublebubble.runs.record import Record
 from doublebubble.training import EpochMetrics, Observer, TrainSettings
 
@@ -141,3 +142,12 @@ def test_inputs_are_spread_evenly(size: int, inputs: int) -> None:
     assert chosen[0] == 0
     gaps = [b - a for a, b in pairwise([*chosen, size])]
     assert max(gaps) - min(gaps) <= 1, "the last inputs of the split are represented like the first"
+
+
+@pytest.mark.parametrize(("inputs", "wide"), [(40, 200), (12, 40), (15, 40), (6, 0), (3, 3)])
+def test_the_inputs_of_the_published_form_are_among_all_inputs_of_a_study(inputs: int, wide: int) -> None:
+    study = Study("mnist", 100, inputs, (0.5,), (0.5,), wide=wide)
+    few, many = chosen_inputs(10_000, study, wide=False), chosen_inputs(10_000, study, wide=True)
+    assert (len(few), len(many)) == (inputs, wide or inputs)
+    assert set(few) <= set(many)
+    assert few == sorted(few)

@@ -27,17 +27,47 @@ def test_paper_scale_is_the_published_configuration() -> None:
 @pytest.mark.parametrize("name", SCALES)
 def test_every_scale_is_consistent(name: str) -> None:
     scale = chosen_scale(name, inputs=1, epochs=1)
-    assert {scale.macer, *scale.stepped} <= {study.dataset for study in scale.studies}
+    assert {scale.macer, *scale.stepped, *scale.timed} <= set(scale.names)
+    assert len(set(scale.names)) == len(scale.names)
     assert 0.01 in scale.steps
     assert scale.timing_inputs == 1
     for study in scale.studies:
         assert study.inputs == 1
         assert {scale.step_sigma, scale.timing_sigma} <= set(study.sigmas)
         assert preset(study.dataset, "gaussian", 0.5, **study.training).epochs == 1
+    assert scale.no_gain.n in scale.no_gain.draws
+    assert scale.alpha in scale.no_gain.alphas
     changes = {**scale.study(scale.macer).training, **scale.macer_training}
-    assert preset(scale.macer, "macer", 0.5, **changes).epochs == 1
+    assert preset(scale.study(scale.macer).dataset, "macer", 0.5, **changes).epochs == 1
 
 
 def test_an_unknown_scale_is_an_error() -> None:
     with pytest.raises(SettingError, match="scale: expected one of smoke, cpu, paper, got 'huge'"):
         chosen_scale("huge")
+
+
+def test_cpu_scale_is_what_the_page_of_claims_is_made_of() -> None:
+    scale = chosen_scale("cpu")
+    assert {study.name: (study.sigmas, study.n, study.inputs, study.wide) for study in scale.studies} == {
+        "mnist-lenet": ((0.25, 0.5, 0.75, 1.0), 1500, 40, 200),
+        "mnist-resnet18": ((0.5, 1.0), 1500, 12, 40),
+        "cifar10-resnet18": ((0.5, 1.0), 1500, 15, 40),
+    }
+    for study in scale.studies:
+        assert [(form.n, form.methods) for form in study.sound_forms] == [
+            (10_000, None),
+            (100_000, ("cohen", "first_order", "profile")),
+            (100_000, ("auto",)),
+        ]
+        trained = preset(study.dataset, "gaussian", 0.5, **study.training)
+        assert trained.arch == study.name.split("-")[1]
+        assert study.dataset != "cifar10" or trained.epochs >= 12
+    assert len(scale.steps) == 6
+    assert (scale.macer, scale.stepped, scale.timed) == (
+        "mnist-lenet",
+        ("mnist-lenet",),
+        ("mnist-lenet", "cifar10-resnet18"),
+    )
+    macer = preset("mnist", "macer", 0.5, **{**scale.study("mnist-lenet").training, **scale.macer_training})
+    assert macer.epochs == preset("mnist", "gaussian", 0.5, **scale.study("mnist-lenet").training).epochs
+    assert scale.equal_time_epochs == macer.draws * macer.epochs

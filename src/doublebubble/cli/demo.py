@@ -128,11 +128,12 @@ def _show_results(console: Terminal, run: "StoredRun", folder: Path) -> None:
     """Write what people look at, and say where it is."""
     from doublebubble.cli.report import write_report
     from doublebubble.report.figure import save
-    from doublebubble.report.plots import run_figure
+    from doublebubble.report.plots import run_caption, run_figure
     from doublebubble.runs.picture_files import stored_pictures
 
     page = folder / "report.html"
-    figure, _ = save(run_figure(run, "Certified accuracy on scikit-learn's digits"), folder / "certified-accuracy")
+    drawn = run_figure(run, "Certified accuracy on scikit-learn's digits")
+    figure, *_ = save(drawn, folder / "certified-accuracy", run_caption(run))
     console.print("4. figures")
     for path in (figure, *stored_pictures(run.path).values()):
         console.print(f"   {path}")

@@ -1,5 +1,6 @@
 """`doublebubble reproduce`."""
 
+import contextlib
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _EXAMPLE = """Run the publication's experiments: train, certify under both protocols, draw figures and tables.
 
 EXPERIMENT is certified-accuracy, improvement-by-radius, winners, improvement-by-sigma, timing,
-macer, step-size, interval-cost, or all. Scale paper is the publication's configuration, cpu fits
+macer, step-size, interval-cost, no-gain, coin-votes, or all. Scale paper is the publication's configuration, cpu fits
 two cores in hours, smoke needs no data and a minute or two. What is on disk is reused, so the
 same command again resumes. Numbers under protocol paper are as published and not guaranteed;
 every figure and table says so.
@@ -58,6 +59,8 @@ def reproduce(
         data_dir,
     )
     try:
+        if experiment == "all":
+            _all_runs(lab, console)
         not_run = [
             name for name in (EXPERIMENTS if experiment == "all" else [experiment]) if not _one(name, lab, console)
         ]
@@ -72,6 +75,30 @@ def reproduce(
 reproduce.__doc__ = _EXAMPLE
 
 
+def _all_runs(lab: "Laboratory", console: Terminal) -> None:
+    """Print the plan with its times, then make all runs in its order; experiments find them on disk."""
+    from doublebubble.reproduce.plan import planned, speed_of, training_draws, trainings
+
+    console.print(f"plan of scale {lab.scale.name}, in the order of value; stop at any time, the same command resumes")
+    steps = planned(lab.scale)
+    speed = {study.name: speed_of(study) for study in lab.scale.studies}
+    rate = {step.wanted.study.name: speed.get(step.wanted.study.name, speed[lab.scale.macer]) for step in steps}
+    total = 0.0
+    for name, (study, settings, images) in trainings(steps, lab.scale).items():
+        hours = training_draws(settings, images) * rate[study.name] / 3600
+        console.print(f"  {hours:6.2f} h  train {name}, {settings.epochs} epochs")
+        total += hours
+    for step in steps:
+        hours = step.draws * rate[step.wanted.study.name] / 3600
+        console.print(f"  {hours:6.2f} h  {step.purpose}: {step.wanted}, {step.wanted.inputs} inputs")
+        total += hours
+    console.print(f"  {total:6.2f} h  in all, estimated from the speed of each network on this machine now")
+    for step in steps:
+        with contextlib.suppress(DataError), warnings.catch_warnings():  # the experiments say which data are missing
+            warnings.simplefilter("ignore", DoubleBubbleWarning)
+            lab.run(step.wanted)
+
+
 def _one(name: str, lab: "Laboratory", console: Terminal) -> bool:
     """Run an experiment and say what it wrote; False if none of its data are there."""
     from doublebubble.reproduce import EXPERIMENTS, write
@@ -84,7 +111,7 @@ def _one(name: str, lab: "Laboratory", console: Terminal) -> bool:
             results = lab.perform(EXPERIMENTS[name])
     except DataError:
         return False
-    for path in write(results, lab.out / name, name):
+    for path in write(results, lab.out / name, name, lab.scale.name):
         console.print(f"  wrote {path}")
     console.print("  numbers under protocol paper are as published and not guaranteed")
     return True

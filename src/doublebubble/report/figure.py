@@ -2,11 +2,10 @@
 
 Figures are as wide as the text of a page, so that they are printed as they are and no letter is smaller than 7 pt.
 Colours are those of Okabe and Ito; lines of one panel differ in their markers or dashes as well. Every line is named
-beside its panel, and names keep their distance.
+beside its panel, next to a piece of it, and names keep their distance. A caption is a file beside the figure.
 """
 
 import io
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK = "#CC79A7", "#56B4E9", "#000000"
 SOLID, DASHED, DOTTED = "solid", (0, (5, 2)), (0, (1, 1.4))
+UNJOINED = "none"
+"""Dashes of a line of which only the points are drawn, each with its own error bar."""
+MOST_BANDS = 4
+"""More curves with bands than this cannot be told apart in one panel."""
 Dashes = str | tuple[float, tuple[float, ...]]
 _INK = "#333333"
 _WIDTH, _ROW = 5.5, 1.85  # inches: of the figure, and of a row of panels with its title
@@ -55,6 +58,10 @@ class Panel:
     lines: tuple[Line, ...]
     empty: str = "no input to show"
 
+    def __post_init__(self) -> None:
+        banded = [line.label for line in self.lines if any(point.low is not None for point in line.points.values())]
+        assert len(banded) <= MOST_BANDS, f"{self.title}: {len(banded)} curves with bands"
+
 
 @dataclass(frozen=True)
 class AxesStyle:
@@ -73,25 +80,23 @@ class AxesStyle:
     steps: bool = False
 
 
-def draw(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, caption: str) -> "Figure":
-    """The figure of rows of panels, with its caption below.
+def draw(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str) -> "Figure":
+    """The figure of rows of panels.
 
     Rows are broken after two panels, or after each one if names of lines are long. All panels have the same axes.
     """
     from matplotlib import rc_context
 
     with rc_context({"text.parse_math": False}):  # a dollar in somebody's name is a dollar
-        return _drawn(panels, style, title, caption)
+        return _drawn(panels, style, title)
 
 
-def _drawn(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, caption: str) -> "Figure":
+def _drawn(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     rows, columns = _wrapped(panels)
-    text = textwrap.fill(caption, 106)
-    height = 0.5 + len(rows) * _ROW + 0.125 * (text.count("\n") + 1)
-    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+    figure = Figure(figsize=(_WIDTH, 0.5 + len(rows) * _ROW), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(rows), columns, squeeze=False)
     x_range, y_range = _ranges([panel for row in rows for panel in row], style)
@@ -107,7 +112,6 @@ def _drawn(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, capt
             if number == len(rows) - 1 or column >= len(rows[number + 1]):
                 axes.set_xlabel(style.x, fontsize=_SMALL + 0.5)
     figure.suptitle(title, fontsize=_LARGE)
-    figure.supxlabel(text, fontsize=_SMALL, color=_INK, x=0.01, ha="left")
     return figure
 
 
@@ -118,8 +122,8 @@ def _wrapped(panels: Sequence[Sequence[Panel]]) -> tuple[list[Sequence[Panel]], 
     return [row[k : k + columns] for row in panels for k in range(0, len(row), columns)], columns
 
 
-def save(figure: "Figure", stem: Path) -> tuple[Path, Path]:
-    """Write STEM.png and STEM.pdf; equal figures give equal files."""
+def save(figure: "Figure", stem: Path, caption: str | None = None) -> tuple[Path, ...]:
+    """Write STEM.png, STEM.pdf and, if there is a caption, STEM.md with it; equal figures give equal files."""
     import matplotlib
 
     stem.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +133,11 @@ def save(figure: "Figure", stem: Path) -> tuple[Path, Path]:
             content = io.BytesIO()
             figure.savefig(content, format=path.suffix[1:], dpi=200, metadata={unwanted: None})
             write_whole(path, content.getvalue())
-    return png, pdf
+    if caption is None:
+        return png, pdf
+    words = stem.with_name(stem.name + ".md")
+    write_whole(words, f"{caption}\n".encode())
+    return png, pdf, words
 
 
 def _ranges(panels: Sequence[Panel], style: AxesStyle) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -175,18 +183,23 @@ def _draw_panel(
         if style.steps and line.marker:
             _draw_marks(axes, line, x_range, number / len(drawn))
     place = _beside if style.names == "beside" else _ends
-    for line, (x, y), height in place(drawn, y_range):
-        _name(axes, line, x, y, height)
+    for line, height in zip(drawn, place(drawn, y_range), strict=True):
+        _name(axes, line, height)
 
 
 def _draw_band(axes: "Axes", line: Line, steps: bool, shade: float) -> None:
-    """The band, and an error bar at a point whose neighbours have none, since a band is as wide as it is shared."""
+    """The band, and an error bar at a point whose neighbours have none, since a band is as wide as it is shared.
+
+    Points that are not joined have error bars alone.
+    """
     xs, found = list(line.points), list(line.points.values())
     low = np.array([np.nan if point.low is None else point.low for point in found])
     high = np.array([np.nan if point.high is None else point.high for point in found])
-    axes.fill_between(xs, low, high, color=line.colour, alpha=shade, linewidth=0, step="pre" if steps else None)
     known = np.concatenate([[False], np.isfinite(low) & np.isfinite(high), [False]])
-    alone = known[1:-1] & ~known[:-2] & ~known[2:]
+    alone = known[1:-1]
+    if line.dashes != UNJOINED:
+        axes.fill_between(xs, low, high, color=line.colour, alpha=shade, linewidth=0, step="pre" if steps else None)
+        alone = alone & ~known[:-2] & ~known[2:]
     axes.vlines(np.array(xs)[alone], low[alone], high[alone], color=line.colour, linewidth=0.9, label="_bar")
 
 
@@ -222,41 +235,23 @@ def _step(line: Line, x: float) -> float:
     return next(found.value for right, found in line.points.items() if right >= x)
 
 
-Placed = list[tuple[Line, tuple[float, float], float]]
-"""Lines, the point that each name leads to, and the height of the name as a part of the panel's."""
-
-
-def _ends(lines: Sequence[Line], y_range: tuple[float, float]) -> Placed:
-    """Names as high as the lines' last points, pushed apart where they would meet."""
-    ends = [(x := max(line.points), line.points[x].value) for line in lines]
-    wanted = np.array([(y - y_range[0]) / (y_range[1] - y_range[0]) for _, y in ends])
+def _ends(lines: Sequence[Line], y_range: tuple[float, float]) -> list[float]:
+    """Heights of the names: those of the lines' last points, pushed apart where they would meet."""
+    wanted = np.array(
+        [(line.points[max(line.points)].value - y_range[0]) / (y_range[1] - y_range[0]) for line in lines]
+    )
     order = np.argsort(-wanted, kind="stable")
     heights = spread(wanted[order], _NAME_HEIGHT)
     placed = {int(k): float(height) for k, height in zip(order, heights, strict=True)}
-    return [(line, ends[k], placed[k]) for k, line in enumerate(lines)]
+    return [placed[k] for k in range(len(lines))]
 
 
-def _beside(lines: Sequence[Line], y_range: tuple[float, float]) -> Placed:
-    """Names one below the other, those of curves that end first on top, where no longer curve is in the way."""
-    order = np.argsort([_last_above(line) for line in lines], kind="stable")
-    top = max(found.value for line in lines for found in line.points.values())
-    ceiling = (top - y_range[0]) / (y_range[1] - y_range[0])
-    least = 0.12 + _NAME_HEIGHT * (len(lines) - 1)
-    heights = np.linspace(max(0.92 * ceiling, least), 0.12, len(lines)) if len(lines) > 1 else np.array([0.6 * ceiling])
-    placed: Placed = []
-    for rank, (k, height) in enumerate(zip(order, heights, strict=True), start=1):
-        level = y_range[0] + float(height) * (y_range[1] - y_range[0])
-        placed.append((lines[k], _crossing(lines[k], level, rank / (len(lines) + 1)), float(height)))
-    return placed
-
-
-def _crossing(line: Line, level: float, part: float) -> tuple[float, float]:
-    """The last point of the steps that is as high as the level; if none is, the point that part of the way to 0."""
-    xs = [x for x, found in line.points.items() if found.value >= level]
-    if xs:
-        return xs[-1], level
-    x = part * _last_above(line)
-    return x, _step(line, x)
+def _beside(lines: Sequence[Line], y_range: tuple[float, float]) -> list[float]:
+    """Heights of the names: one below the other, those of curves that end last on top."""
+    order = np.argsort([-_last_above(line) for line in lines], kind="stable")
+    top = 0.92 if len(lines) > 1 else 0.5
+    rank = {int(k): number for number, k in enumerate(order)}
+    return [top - 1.4 * _NAME_HEIGHT * rank[k] for k in range(len(lines))]
 
 
 def spread(wanted: np.ndarray[tuple[int, ...], np.dtype[np.float64]], gap: float) -> list[float]:
@@ -277,16 +272,12 @@ def spread(wanted: np.ndarray[tuple[int, ...], np.dtype[np.float64]], gap: float
     return [min(max(value, least), max(1.0, least)) - gap * k for k, value in enumerate(flat)]
 
 
-def _name(axes: "Axes", line: Line, x: float, y: float, height: float) -> None:
-    """The line's name right of the panel beside a piece of the line, and a thin grey leader from the point to it."""
-    start = axes.transLimits.transform(axes.transScale.transform((x, y)))
+def _name(axes: "Axes", line: Line, height: float) -> None:
+    """The line's name right of the panel beside a piece of the line. No leader: it would cross other curves."""
     grid = axes.get_gridspec()
     long = 0.1 * (grid.ncols if grid is not None else 1)
     left, middle, right = 1.02, 1.02 + long / 2, 1.02 + long
     beyond = axes.transAxes
-    axes.plot(
-        [start[0], left], [start[1], height], color="#999999", lw=0.5, transform=beyond, clip_on=False, label="_leader"
-    )
     for xs, dashes, marker in (([left, right], line.dashes, ""), ([middle], "", line.marker)):
         axes.plot(
             xs,

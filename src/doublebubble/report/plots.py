@@ -12,12 +12,13 @@ import pandas as pd
 
 from doublebubble import registry
 from doublebubble.report.captions import BANDS, provenance
-from doublebubble.report.facts import protocol_of
+from doublebubble.report.facts import draws_asked, level, protocol_of
 from doublebubble.report.figure import (
     BLACK,
     BLUE,
     DASHED,
     DOTTED,
+    MOST_BANDS,
     SOLID,
     AxesStyle,
     Dashes,
@@ -56,15 +57,21 @@ BY_SIGMA = AxesStyle("noise sigma (in units of the input)", "median gain over Co
 BY_STEP = AxesStyle("first step gamma (L2, in units of the input)", "mean gain over Cohen (L2)", log_x=True)
 
 
+def run_caption(run: StoredRun) -> str:
+    """What stands below the figure of a run: where its numbers come from and what stands behind them."""
+    return f"{provenance([run])} {BANDS}"
+
+
 def run_figure(run: StoredRun, title: str) -> "Figure":
-    """The certified accuracy of one run."""
-    words = f"{provenance([run])} {BANDS}"
+    """The certified accuracy of one run; its panel says under which protocol, from how many draws, at which alpha."""
     table = frame(run)
     known = run.spec if isinstance(run.spec, RunSpec) else None
     label = f"sigma {known.sigma:g}" if known else "imported"
     line = accuracy_line(table, Series(label, BLUE), reach([table]))
-    name = f"protocol {protocol_of(known.config)}" if known else "imported"
-    return draw([[Panel(name, (line,))]], ACCURACY, title, words)
+    name = "imported"
+    if known:
+        name = f"protocol {protocol_of(known.config)}\n{draws_asked(known.config)}, alpha {level(known)}"
+    return draw([[Panel(name, (line,))]], ACCURACY, title)
 
 
 @dataclass(frozen=True)
@@ -152,9 +159,21 @@ def _gain_lines(
 
 
 def _method_line(method: str, gradient: str, points: dict[float, Estimate]) -> Line:
-    """Colour and marker by method, dashes by gradient."""
-    _, colour, marker, _ = _looks(method)
-    return Line(_with(method, gradient), points, colour, BY_GRADIENT[gradient], marker)
+    """Colour and marker by method, dashes by gradient, which the panel's title names."""
+    label, colour, marker, _ = _looks(method)
+    return Line(label, points, colour, BY_GRADIENT[gradient], marker)
+
+
+def panels_of(title: str, lines: Sequence[Line]) -> tuple[Panel, ...]:
+    """The lines in as many panels as it takes for all their bands to be seen, in their order."""
+    parts = [tuple(lines[k : k + MOST_BANDS]) for k in range(0, len(lines), MOST_BANDS)]
+    if len(parts) <= 1:
+        return (Panel(title, tuple(lines)),)
+    first, *rest = title.split("\n")
+    return tuple(
+        Panel("\n".join([f"{first}, part {number} of {len(parts)}", *rest]), part)
+        for number, part in enumerate(parts, start=1)
+    )
 
 
 def spoken(method: str) -> str:
@@ -168,9 +187,3 @@ def _looks(method: str) -> tuple[str, str, str, Dashes]:
         return _REPORTED_STYLE
     card = registry.card(method)
     return card.label, card.colour, card.marker, _DASHES[card.dashes]
-
-
-def _with(method: str, gradient: str) -> str:
-    """The name of a method's line under a gradient, where that makes a difference."""
-    steered = method == REPORTED or registry.card(method).steered
-    return f"{spoken(method)}, {gradient}" if steered else spoken(method)

@@ -8,15 +8,18 @@ from collections.abc import Callable
 
 from doublebubble.reproduce import (
     certified_accuracy,
+    coin_votes,
     improvement_by_radius,
     improvement_by_sigma,
     interval_cost,
     macer,
+    no_gain,
     step_size,
     timing,
     winners,
 )
 from doublebubble.reproduce.laboratory import Events, Laboratory
+from doublebubble.reproduce.plan import Step, planned, speed_of
 from doublebubble.reproduce.results import Results, write
 from doublebubble.reproduce.scales import SCALES, Scale, chosen_scale
 
@@ -29,6 +32,20 @@ EXPERIMENTS: dict[str, Callable[[Laboratory], Results]] = {
     "macer": macer.run,
     "step-size": step_size.run,
     "interval-cost": interval_cost.run,
+    "no-gain": no_gain.run,
+    "coin-votes": coin_votes.run,
 }
 
-__all__ = ["EXPERIMENTS", "SCALES", "Events", "Laboratory", "Results", "Scale", "chosen_scale", "write"]
+__all__ = [
+    "EXPERIMENTS",
+    "SCALES",
+    "Events",
+    "Laboratory",
+    "Results",
+    "Scale",
+    "Step",
+    "chosen_scale",
+    "planned",
+    "speed_of",
+    "write",
+]

@@ -1,13 +1,13 @@
 """What the figures of certified accuracy share: Cohen's radius beside what each kind of gradient reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from doublebubble import registry
 from doublebubble.report.facts import protocol_name, protocol_of
-from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Line, Panel
+from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Panel
 from doublebubble.report.measures import REPORTED, mean_radius, method_view
 from doublebubble.report.plots import Series, accuracy_line, reach, spoken
 from doublebubble.report.tables import EMPTY, Table
@@ -36,18 +36,22 @@ class Gathered:
 
 def gather(lab: Laboratory, study: Study, sigmas: Sequence[float], training: TrainMethod = "gaussian") -> Gathered:
     """The runs of a study under both protocols, over sigma and both kinds of gradient."""
-    found = {
-        protocol: {
-            (sigma, gradient): lab.run(Wanted(study, sigma, protocol, gradient, training))
-            for sigma in sigmas
-            for gradient in GRADIENTS
-        }
-        for protocol in PROTOCOLS
-    }
+    found: dict[Protocol, dict[Key, StoredRun]] = {protocol: {} for protocol in PROTOCOLS}
+    for sigma in sigmas:
+        for gradient in GRADIENTS:
+            paper = lab.run(Wanted(study, sigma, "paper", gradient, training))
+            sound = lab.run(Wanted(study, sigma, "sound", gradient, training, wide=True))
+            found["paper"][sigma, gradient] = paper
+            found["sound"][sigma, gradient] = restricted(sound, {record.index for record in paper.records})
     return Gathered(
         tuple(run for runs in found.values() for run in runs.values()),
         {protocol: {key: frame(run) for key, run in runs.items()} for protocol, runs in found.items()},
     )
+
+
+def restricted(run: StoredRun, indices: set[int]) -> StoredRun:
+    """The run with records of these inputs alone: what stands side by side is of the same inputs."""
+    return replace(run, records=tuple(record for record in run.records if record.index in indices))
 
 
 def furthest(*found: Gathered) -> float:
@@ -59,26 +63,25 @@ def furthest(*found: Gathered) -> float:
     )
 
 
-def best_panel(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame], to: float) -> Panel:
-    """Cohen's radius, and the radius reported under each gradient: colours and markers by those, dashes by sigma.
+def best_panels(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFrame], to: float) -> tuple[Panel, ...]:
+    """For each sigma Cohen's radius, and the radius reported under each gradient.
 
     Cohen's is taken from the runs with approximate gradients, where votes are those of the classifier as it is. What is
     reported is under `paper` the largest radius, under `sound` that of the plan.
     """
-    word = "largest" if protocol == "paper" else "plan"
-    lines: list[Line] = []
-    sigmas = sorted({sigma for sigma, _ in tables})
-    for sigma in sigmas:
-        dashes = SOLID if sigma == sigmas[-1] else DASHED
-        parts = (
-            ("Cohen", BLUE, "o", "approximate", "cohen"),
-            (f"{word}, approximate", GREEN, "D", "approximate", REPORTED),
-            (f"{word}, full", VERMILION, "^", "full", REPORTED),
+    word = "largest radius" if protocol == "paper" else "radius of the plan"
+    series = (
+        (Series("Cohen", BLUE, SOLID, "o", "cohen"), "approximate"),
+        (Series("approximate", GREEN, DASHED, "D", REPORTED), "approximate"),
+        (Series("full", VERMILION, SOLID, "^", REPORTED), "full"),
+    )
+    return tuple(
+        Panel(
+            f"{title}sigma {sigma:g}, {word}\nprotocol {protocol_name(protocol)}",
+            tuple(accuracy_line(tables[sigma, gradient], one, to) for one, gradient in series),
         )
-        for label, colour, marker, gradient, method in parts:
-            series = Series(f"{label}, sigma {sigma:g}", colour, dashes, marker, method)
-            lines.append(accuracy_line(tables[sigma, gradient], series, to))
-    return Panel(f"{title}\nprotocol {protocol_name(protocol)}", tuple(lines))
+        for sigma in sorted({sigma for sigma, _ in tables})
+    )
 
 
 def average_table(runs: Sequence[StoredRun], first: Mapping[str, str] | None = None) -> Table:

@@ -5,9 +5,9 @@ The median over inputs whose Cohen radius is within 0.075 of r, for each method 
 
 from doublebubble import registry
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import Line, Panel
+from doublebubble.report.figure import Panel
 from doublebubble.report.measures import REPORTED
-from doublebubble.report.plots import BY_RADIUS, radius_lines, window_centres
+from doublebubble.report.plots import BY_RADIUS, panels_of, radius_lines, window_centres
 from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.curves import gather
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
@@ -28,24 +28,24 @@ _COLUMNS = 8
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
-    for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
+    for study in lab.available(lab.scale.names):
         found = gather(lab, study, study.curves)
         rows = []
         centres = window_centres([table for frames in found.frames.values() for table in frames.values()])
         for protocol, frames in found.frames.items():
-            panels = []
+            panels: list[Panel] = []
             for sigma in study.curves:
-                lines: list[Line] = []
                 for gradient in GRADIENTS:
-                    lines += radius_lines(frames[sigma, gradient], compared(protocol, gradient), gradient, centres)
-                panels.append(Panel(f"sigma {sigma:g}\nprotocol {protocol_name(protocol)}", tuple(lines)))
+                    lines = radius_lines(frames[sigma, gradient], compared(protocol, gradient), gradient, centres)
+                    title = f"sigma {sigma:g}, {gradient} gradient\nprotocol {protocol_name(protocol)}"
+                    panels += panels_of(title, lines)
             rows.append(tuple(panels))
-        title = f"Gain over Cohen by radius: {study.dataset}"
+        title = f"Gain over each protocol's own Cohen by radius: {study.name}"
         caption = captioned(_WHAT, found.runs)
-        figures.append(Figure(f"improvement-by-radius-{study.dataset}", title, tuple(rows), BY_RADIUS, caption))
+        figures.append(Figure(f"improvement-by-radius-{study.name}", title, tuple(rows), BY_RADIUS, caption))
         filled = sorted({x for row in rows for panel in row for line in panel.lines for x in line.points})
         chosen = filled[:: max(1, -(-len(filled) // _COLUMNS))]
-        tables.append((f"improvement-by-radius-{study.dataset}", panel_table(rows, chosen, "r", percent, caption)))
+        tables.append((f"improvement-by-radius-{study.name}", panel_table(rows, chosen, "r", percent, caption)))
     return Results(SOURCE, tuple(figures), tuple(tables))
 
 

@@ -1,8 +1,8 @@
 """Median gain over Cohen, over sigma: the publication's last figure of Section 5, and the appendix's for the others."""
 
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import Line, Panel
-from doublebubble.report.plots import BY_SIGMA, sigma_lines
+from doublebubble.report.figure import Panel
+from doublebubble.report.plots import BY_SIGMA, panels_of, sigma_lines
 from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.curves import average_table, gather
 from doublebubble.reproduce.improvement_by_radius import compared
@@ -19,19 +19,20 @@ _WHAT = "Gain over Cohen's radius in percent: the median over correctly predicte
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
-    for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
+    for study in lab.available(lab.scale.names):
         found = gather(lab, study, study.sigmas)
-        panels = []
+        rows = []
         for protocol, frames in found.frames.items():
-            lines: list[Line] = []
+            panels: list[Panel] = []
             for gradient in GRADIENTS:
                 by_sigma = {sigma: frames[sigma, gradient] for sigma in study.sigmas}
-                lines += sigma_lines(by_sigma, compared(protocol, gradient), gradient)
-            panels.append(Panel(f"protocol {protocol_name(protocol)}", tuple(lines)))
+                lines = sigma_lines(by_sigma, compared(protocol, gradient), gradient)
+                panels += panels_of(f"{gradient} gradient\nprotocol {protocol_name(protocol)}", lines)
+            rows.append(tuple(panels))
         caption = captioned(_WHAT, found.runs)
-        title = f"Gain over Cohen by noise: {study.dataset}"
-        name = f"improvement-by-sigma-{study.dataset}"
-        figures.append(Figure(name, title, (tuple(panels),), BY_SIGMA, caption))
-        tables.append((name, panel_table([panels], study.sigmas, "sigma", percent, caption)))
-        tables.append((f"average-radius-{study.dataset}", average_table(found.runs)))
+        title = f"Gain over each protocol's own Cohen by noise: {study.name}"
+        name = f"improvement-by-sigma-{study.name}"
+        figures.append(Figure(name, title, tuple(rows), BY_SIGMA, caption))
+        tables.append((name, panel_table(rows, study.sigmas, "sigma", percent, caption)))
+        tables.append((f"average-radius-{study.name}", average_table(found.runs)))
     return Results(SOURCE, tuple(figures), tuple(tables))

@@ -12,14 +12,18 @@ import numpy as np
 
 from doublebubble.bounds import goodman, sison_glaz
 from doublebubble.bounds.asymptotic import AsymptoticBounds
+from doublebubble.config import Settings
 from doublebubble.geometry import cohen_radius
 from doublebubble.report.tables import Table
 from doublebubble.reproduce.laboratory import Laboratory
+from doublebubble.reproduce.looking import keep
 from doublebubble.reproduce.results import Results
 from doublebubble.streams import Stream
 from doublebubble.types import Counts
 
 SOURCE = "The appendix's remark on the time that simultaneous confidence intervals take (its first section)."
+KEPT = "interval-cost"
+"""The stem of the file of times, among the simulations."""
 CLASSES = (10, 200)
 _INTERVALS: tuple[tuple[str, Callable[[Counts, float, bool], AsymptoticBounds]], ...] = (
     ("Goodman", goodman),
@@ -27,10 +31,26 @@ _INTERVALS: tuple[tuple[str, Callable[[Counts, float, bool], AsymptoticBounds]],
 )
 
 
+class Timed(Settings):
+    """The median time of one interval on so many classes."""
+
+    classes: int
+    interval: str
+    merged: bool
+    milliseconds: float
+
+
+class IntervalCost(Settings):
+    """What was measured, for the page that compares it with the time of drawing."""
+
+    draws: int
+    times: tuple[Timed, ...]
+
+
 def run(lab: Laboratory) -> Results:
     """Time every interval on the same votes."""
     scale = lab.scale
-    rows = []
+    rows, took = [], []
     for classes in CLASSES:
         votes = typical_votes(classes, scale.interval_draws)
         rare = int((votes < 5).sum())
@@ -43,8 +63,10 @@ def run(lab: Laboratory) -> Results:
                     times.append(1000 * (time.perf_counter() - begin))
                 low, high = float(bounds.lower[0]), float(bounds.upper[1:].max())
                 radius = max(0.0, cohen_radius(low, high, 1.0))
+                took.append(Timed(classes=classes, interval=name, merged=merge, milliseconds=median(times)))
                 cells = [str(classes), name, "yes" if merge else "no", f"{median(times):.3g}", f"{min(times):.3g}"]
                 rows.append((*cells, f"{low:.4f}", f"{high:.4f}", f"{radius:.3f}", str(rare)))
+    keep(lab.out / "simulations" / f"{KEPT}.json", IntervalCost(draws=scale.interval_draws, times=tuple(took)))
     caption = (
         f"Time of simultaneous confidence intervals at alpha {scale.alpha:g} on {scale.interval_draws} votes, "
         f"and the radius that they give in units of sigma; repetitions: {scale.interval_repeats}. Both intervals are "

@@ -64,13 +64,29 @@ class Wanted:
     training: TrainMethod = "gaussian"
     methods: tuple[Method, ...] | None = None
     first_step: float = PUBLISHED_STEP
+    n: int | None = None
+    alpha: float | None = None
+    wide: bool = False
+    thrifty: bool = False
+
+    @property
+    def draws(self) -> int:
+        """The draws of one input."""
+        return self.study.n if self.n is None else self.n
+
+    @property
+    def inputs(self) -> int:
+        """How many inputs are certified."""
+        return self.study.wide if self.wide and self.study.wide else self.study.inputs
 
     @property
     def name(self) -> str:
         """The folder of the run: equal exactly for equal wishes."""
         study = self.study
-        parts = [study.dataset, self.training, f"{self.sigma:g}", self.protocol, self.gradient]
-        parts += [f"n{study.n}", f"{study.inputs}inputs"]
+        parts = [study.name, self.training, f"{self.sigma:g}", self.protocol, self.gradient]
+        parts += [f"n{self.draws}", f"{self.inputs}inputs"]
+        parts += [] if self.alpha is None else [f"alpha{self.alpha:g}"]
+        parts += ["thrifty"] if self.thrifty else []
         parts += [] if self.methods is None else ["+".join(self.methods)]
         parts += [] if self.first_step == PUBLISHED_STEP else [f"step{self.first_step:g}"]
         return "-".join(parts)
@@ -79,8 +95,8 @@ class Wanted:
         more = "" if self.methods is None else f", {' '.join(self.methods)}"
         more += "" if self.first_step == PUBLISHED_STEP else f", first step {self.first_step:g}"
         return (
-            f"{self.study.dataset}, {self.training} training, sigma {self.sigma:g}, gradient {self.gradient}{more}, "
-            f"protocol {protocol_name(self.protocol)}"
+            f"{self.study.name}, {self.training} training, sigma {self.sigma:g}, gradient {self.gradient}{more}, "
+            f"n {self.draws}, protocol {protocol_name(self.protocol, self.thrifty)}"
         )
 
 
@@ -110,21 +126,21 @@ class Laboratory:
                 if len(self._excluded) == before:
                     raise
 
-    def available(self, datasets: tuple[str, ...]) -> list[Study]:
+    def available(self, names: tuple[str, ...]) -> list[Study]:
         """The studies whose data are there; each that is not is told once, in a sentence, and remembered.
 
         If none is there, the first one's error is raised.
         """
         there = []
-        for name in datasets:
+        for study in map(self.scale.study, names):
             try:
-                self._dataset(name, "test")
+                self._dataset(study.dataset, "test")
             except DataError as error:
-                self._leave_out(name, error)
-            if name not in self._excluded:
-                there.append(self.scale.study(name))
+                self._leave_out(study.dataset, error)
+            if study.dataset not in self._excluded:
+                there.append(study)
         if not there:
-            raise DataError(self.left_out[datasets[0]])
+            raise DataError(self.left_out[self.scale.study(names[0]).dataset])
         return there
 
     def _leave_out(self, dataset: str, error: DataError) -> None:
@@ -132,6 +148,10 @@ class Laboratory:
             self.events.missing(str(error))
         self.left_out[dataset] = str(error)
         self._excluded.add(dataset)
+
+    def images(self, study: Study) -> Dataset:
+        """The test split that a study certifies."""
+        return self._dataset(study.dataset, "test")
 
     def run(self, wanted: Wanted) -> StoredRun:
         """The finished run, certified now as far as it is not on disk."""
@@ -142,7 +162,7 @@ class Laboratory:
             data,
             wanted.sigma,
             self._config(wanted),
-            indices=format_indices(spread_inputs(len(data), study.inputs)),
+            indices=format_indices(chosen_inputs(len(data), study, wanted.wide)),
             batch_size=study.batch_size,
             device=self.device,
         )
@@ -151,20 +171,20 @@ class Laboratory:
         return store.run()
 
     def _config(self, wanted: Wanted) -> CertifyConfig:
-        n = wanted.study.n
+        search = PaperSearch.thrifty() if wanted.thrifty else PaperSearch()
         return CertifyConfig(
-            n=n,
-            n0=min(500, n),
-            alpha=self.scale.alpha,
+            n=wanted.draws,
+            n0=min(500, wanted.draws),
+            alpha=self.scale.alpha if wanted.alpha is None else wanted.alpha,
             protocol=wanted.protocol,
             methods=registry.names(wanted.protocol) if wanted.methods is None else wanted.methods,
             gradient=wanted.gradient,
-            paper=PaperSearch(first_step=wanted.first_step),
+            paper=search.model_copy(update={"first_step": wanted.first_step}),
         )
 
     def _model(self, study: Study, method: TrainMethod, sigma: float) -> nn.Module:
         """The trained model; a folder that holds a model and no training run is taken as it is, if it fits."""
-        name = f"{study.dataset}-{method}-{sigma:g}"
+        name = f"{study.name}-{method}-{sigma:g}"
         folder = self.models / name
         if name not in self._trained:
             changes = {**study.training, **(self.scale.macer_training if method == "macer" else {})}
@@ -192,6 +212,14 @@ def spread_inputs(size: int, inputs: int) -> list[int]:
     """So many inputs, evenly spread over a split of that size: data sets are not always in a random order."""
     chosen = min(inputs, size)
     return [number * size // chosen for number in range(chosen)]
+
+
+def chosen_inputs(size: int, study: Study, wide: bool) -> list[int]:
+    """The inputs of a study: all of them if `wide`, else those of the published form, evenly spread among them."""
+    if not study.wide:
+        return spread_inputs(size, study.inputs)
+    every = spread_inputs(size, study.wide)
+    return every if wide else [every[k] for k in spread_inputs(len(every), study.inputs)]
 
 
 def _finished(folder: Path, settings: TrainSettings) -> bool:

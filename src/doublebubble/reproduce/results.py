@@ -1,7 +1,7 @@
 """What an experiment leaves behind: figures, tables, and a page that lists them with their captions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from doublebubble.files import write_whole
@@ -36,15 +36,22 @@ def captioned(what: str, runs: Sequence[StoredRun], bands: str = BANDS) -> str:
     return " ".join(part for part in (what, provenance(runs), bands) if part)
 
 
-def write(results: Results, folder: Path, title: str) -> list[Path]:
-    """Draw and write everything; the paths of what was written, the page that lists it last."""
+def write(results: Results, folder: Path, title: str, scale: str) -> list[Path]:
+    """Draw and write everything; the paths of what was written, the page that lists it last.
+
+    A figure's caption is the file NAME.md beside it; every title and caption names the scale. The numbers of a figure
+    are the table NAME-numbers.
+    """
     written: list[Path] = []
-    page = [f"# {title}", results.source]
+    page = [f"# {title}, scale {scale}", results.source]
     for figure in results.figures:
-        drawn = draw(figure.panels, figure.style, figure.title, figure.caption)
-        written += save(drawn, folder / figure.name)
-        page.append(f"## {figure.title}\n\n![{figure.title}]({figure.name}.png)\n\n{figure.caption}")
-    for name, table in results.tables:
+        heading, caption = f"{figure.title} (scale {scale})", f"{figure.caption} Scale {scale}."
+        written += save(draw(figure.panels, figure.style, heading), folder / figure.name, caption)
+        page.append(f"## {heading}\n\n![{heading}]({figure.name}.png)\n\n{caption}")
+    drawn = {figure.name for figure in results.figures}
+    for short, plain in results.tables:
+        name = f"{short}-numbers" if short in drawn else short
+        table = replace(plain, caption=f"{plain.caption} Scale {scale}.")
         written += save_table(table, folder / name)
         page.append(f"## {name.replace('-', ' ').capitalize()}\n\n{markdown(table).rstrip()}")
     listing = folder / "README.md"

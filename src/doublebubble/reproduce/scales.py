@@ -14,11 +14,22 @@ ScaleName = Literal["smoke", "cpu", "paper"]
 
 
 @dataclass(frozen=True)
+class SoundForm:
+    """A further number of draws at which `sound` is run on all inputs of a study; no methods stand for all of them."""
+
+    n: int
+    alpha: float
+    methods: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Study:
-    """A data set and how it is trained and certified.
+    """A data set, a network, and how it is trained and certified.
 
     `training` holds what differs from the data set's published recipe. `sigmas` are those of the figures over sigma,
     `curves` those of the figures over radius, and a subset of them. `inputs` are spread evenly over the test split.
+    With `wide`, so many inputs get the thrifty form of `paper` and all of `sound`; the others are some of them.
+    `label` tells two studies of one data set apart.
     """
 
     dataset: str
@@ -28,9 +39,33 @@ class Study:
     curves: tuple[float, ...]
     training: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     batch_size: int = 256
+    label: str = ""
+    wide: int = 0
+    sound_forms: tuple[SoundForm, ...] = ()
 
     def __post_init__(self) -> None:
         assert set(self.curves) <= set(self.sigmas)
+        assert self.wide == 0 or self.wide >= self.inputs
+
+    @property
+    def name(self) -> str:
+        """What models, runs and figures are named by."""
+        return self.label or self.dataset
+
+
+@dataclass(frozen=True)
+class NoGain:
+    """How the published search is repeated where there is nothing to gain.
+
+    One of looks, draws and alpha is varied; the others stay at the last of `looks`, at `n` and at the scale's alpha.
+    """
+
+    p: float
+    n: int
+    times: int
+    looks: tuple[int, ...]
+    draws: tuple[int, ...]
+    alphas: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -38,8 +73,9 @@ class Scale:
     """All experiments at one size.
 
     `alpha` and the draws are the same for both protocols, so that what differs between them is the procedure.
-    `macer` is the data set of the MACER figure with what differs from MACER's recipe; `stepped` are the data sets of
-    the step-size figure, at `step_sigma`.
+    `macer` is the study of the MACER figure with what differs from MACER's recipe; `equal_time_epochs` is how long
+    Gaussian training takes as much time as MACER's, 0 to leave that comparison out. `stepped` are the studies of the
+    step-size figure, at `step_sigma`; `timed` those of the table of times, all if none are named.
     """
 
     name: ScaleName
@@ -53,12 +89,20 @@ class Scale:
     timing_n: int
     timing_sigma: float
     interval_repeats: int
+    no_gain: NoGain
     interval_draws: int = 1000
     alpha: float = 0.05
+    equal_time_epochs: int = 0
+    timed: tuple[str, ...] = ()
 
-    def study(self, dataset: str) -> Study:
-        """The study of a data set of this scale."""
-        return next(study for study in self.studies if study.dataset == dataset)
+    def study(self, name: str) -> Study:
+        """The study of that name."""
+        return next(study for study in self.studies if study.name == name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all studies."""
+        return tuple(study.name for study in self.studies)
 
 
 def chosen_scale(name: str, inputs: int | None = None, epochs: int | None = None) -> Scale:
@@ -68,7 +112,7 @@ def chosen_scale(name: str, inputs: int | None = None, epochs: int | None = None
     scale = SCALES[name]
     studies = scale.studies
     if inputs is not None:
-        studies = tuple(replace(study, inputs=inputs) for study in studies)
+        studies = tuple(replace(study, inputs=inputs, wide=inputs if study.wide else 0) for study in studies)
         scale = replace(scale, timing_inputs=min(inputs, scale.timing_inputs))
     if epochs is not None:
         studies = tuple(replace(study, training={**study.training, "epochs": epochs}) for study in studies)
@@ -78,8 +122,15 @@ def chosen_scale(name: str, inputs: int | None = None, epochs: int | None = None
 
 _TENTHS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 _STEPS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5)
+_LOOKS, _DRAWS, _ALPHAS = (1, 2, 5, 10, 20, 50), (150, 500, 1500, 5000), (0.001, 0.01, 0.05, 0.2, 0.5)
 _CYCLE = {"schedule": "one-cycle", "optimiser": "adam", "lr": 0.002, "batch_size": 128}
 _SHORT = {"schedule": "one-cycle", "lr": 0.004}
+
+_SOUND_FORMS = (
+    SoundForm(10_000, 0.001),
+    SoundForm(100_000, 0.001, ("cohen", "first_order", "profile")),
+    SoundForm(100_000, 0.001, ("auto",)),
+)
 
 SCALES: dict[str, Scale] = {
     "smoke": Scale(
@@ -105,6 +156,7 @@ SCALES: dict[str, Scale] = {
         timing_n=100,
         timing_sigma=0.5,
         interval_repeats=1,
+        no_gain=NoGain(p=0.9, n=100, times=20, looks=(1, 4, 10), draws=(100, 300), alphas=(0.05, 0.2)),
         interval_draws=100,
     ),
     "cpu": Scale(
@@ -112,30 +164,50 @@ SCALES: dict[str, Scale] = {
         studies=(
             Study(
                 "mnist",
-                n=500,
-                inputs=50,
-                sigmas=(0.1, 0.25, 0.5, 0.75, 1.0),
+                n=1500,
+                inputs=40,
+                sigmas=(0.25, 0.5, 0.75, 1.0),
                 curves=(0.5, 1.0),
                 training={**_CYCLE, "arch": "lenet", "epochs": 5},
+                label="mnist-lenet",
+                wide=200,
+                sound_forms=_SOUND_FORMS,
             ),
             Study(
                 "cifar10",
-                n=500,
-                inputs=25,
-                sigmas=(0.25, 0.5, 1.0),
+                n=1500,
+                inputs=15,
+                sigmas=(0.5, 1.0),
                 curves=(0.5, 1.0),
-                training={**_CYCLE, "arch": "resnet20", "epochs": 8, "augment": "flip-crop"},
+                training={**_CYCLE, "arch": "resnet18", "epochs": 12, "augment": "flip-crop"},
+                label="cifar10-resnet18",
+                wide=40,
+                sound_forms=_SOUND_FORMS,
+            ),
+            Study(
+                "mnist",
+                n=1500,
+                inputs=12,
+                sigmas=(0.5, 1.0),
+                curves=(0.5, 1.0),
+                training={**_CYCLE, "arch": "resnet18", "epochs": 3},
+                label="mnist-resnet18",
+                wide=40,
+                sound_forms=_SOUND_FORMS,
             ),
         ),
-        macer="mnist",
-        macer_training={**_CYCLE, "arch": "lenet", "epochs": 3, "draws": 4, "weight_decay": 0.0, "momentum": 0.0},
-        stepped=("mnist",),
+        macer="mnist-lenet",
+        macer_training={**_CYCLE, "arch": "lenet", "epochs": 5, "draws": 16, "weight_decay": 0.0, "momentum": 0.0},
+        equal_time_epochs=80,  # 16 draws of each image make an epoch about 16 times as long
+        timed=("mnist-lenet", "cifar10-resnet18"),
+        stepped=("mnist-lenet",),
         steps=_STEPS,
         step_sigma=0.5,
-        timing_inputs=10,
+        timing_inputs=4,
         timing_n=1000,
         timing_sigma=0.5,
         interval_repeats=5,
+        no_gain=NoGain(0.9, 1500, 200, _LOOKS, _DRAWS, _ALPHAS),
     ),
     "paper": Scale(
         name="paper",
@@ -153,5 +225,6 @@ SCALES: dict[str, Scale] = {
         timing_n=1000,
         timing_sigma=0.5,
         interval_repeats=10,
+        no_gain=NoGain(0.9, 1500, 2000, _LOOKS, _DRAWS, _ALPHAS),
     ),
 }

@@ -6,9 +6,9 @@ Only protocol `paper` has such a step: the search before a sound certificate cho
 import pandas as pd
 
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import Line, Panel
+from doublebubble.report.figure import Panel
 from doublebubble.report.measures import mean_gain
-from doublebubble.report.plots import BY_STEP, spoken, step_lines
+from doublebubble.report.plots import BY_STEP, panels_of, spoken, step_lines
 from doublebubble.report.tables import EMPTY, Table, length
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory, Wanted
 from doublebubble.reproduce.results import Figure, Results, captioned
@@ -27,7 +27,7 @@ def run(lab: Laboratory) -> Results:
     figures, tables = [], []
     for study in lab.available(lab.scale.stepped):
         every: list[StoredRun] = []
-        lines: list[Line] = []
+        panels: list[Panel] = []
         rows = []
         for gradient in GRADIENTS:
             frames = {}
@@ -35,14 +35,14 @@ def run(lab: Laboratory) -> Results:
                 found = lab.run(Wanted(study, lab.scale.step_sigma, "paper", gradient, first_step=step))
                 every.append(found)
                 frames[step] = frame(found)
-            lines += step_lines(frames, _METHODS, gradient)
+            title = f"sigma {lab.scale.step_sigma:g}, {gradient} gradient\nprotocol {protocol_name('paper')}"
+            panels += panels_of(title, step_lines(frames, _METHODS, gradient))
             rows += _rows(frames, gradient)
         caption = captioned("Mean gain over Cohen's radius, correctly predicted inputs only.", every, _BANDS)
-        panel = Panel(f"sigma {lab.scale.step_sigma:g}, protocol {protocol_name('paper')}", tuple(lines))
-        title = f"Gain over Cohen by first step: {study.dataset}"
-        figures.append(Figure(f"step-size-{study.dataset}", title, ((panel,),), BY_STEP, caption))
+        title = f"Gain over Cohen by first step: {study.name}"
+        figures.append(Figure(f"step-size-{study.name}", title, (tuple(panels),), BY_STEP, caption))
         columns = ("protocol", "gradient", "method", "first step", "mean gain, correct inputs", "mean gain, all inputs")
-        tables.append((f"step-size-{study.dataset}", Table(caption, columns, tuple(rows), grouped=True)))
+        tables.append((f"step-size-{study.name}", Table(caption, columns, tuple(rows), grouped=True)))
     return Results(SOURCE, tuple(figures), tuple(tables))
 
 

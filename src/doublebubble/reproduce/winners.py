@@ -6,8 +6,7 @@ that Cohen has those on which nothing improves.
 
 from doublebubble import registry
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import Panel
-from doublebubble.report.plots import WINNERS, winner_lines
+from doublebubble.report.plots import WINNERS, panels_of, winner_lines
 from doublebubble.report.tables import panel_table, share
 from doublebubble.reproduce.curves import gather
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
@@ -26,23 +25,24 @@ _WHAT = (
 def run(lab: Laboratory) -> Results:
     """Certify, then put the figures together."""
     figures, tables = [], []
-    for study in lab.available(tuple(study.dataset for study in lab.scale.studies)):
+    for study in lab.available(lab.scale.names):
         found = gather(lab, study, study.sigmas)
         rows = []
         for protocol, frames in found.frames.items():
             rows.append(
                 tuple(
-                    Panel(
+                    panel
+                    for gradient in GRADIENTS
+                    for panel in panels_of(
                         f"{gradient} gradient\nprotocol {protocol_name(protocol)}",
                         winner_lines(
                             {sigma: frames[sigma, gradient] for sigma in study.sigmas}, registry.names(protocol)
                         ),
                     )
-                    for gradient in GRADIENTS
                 )
             )
         caption = captioned(_WHAT, found.runs)
-        title = f"Which radius is largest: {study.dataset}"
-        figures.append(Figure(f"winners-{study.dataset}", title, tuple(rows), WINNERS, caption))
-        tables.append((f"winners-{study.dataset}", panel_table(rows, study.sigmas, "sigma", share, caption)))
+        title = f"Which radius is largest: {study.name}"
+        figures.append(Figure(f"winners-{study.name}", title, tuple(rows), WINNERS, caption))
+        tables.append((f"winners-{study.name}", panel_table(rows, study.sigmas, "sigma", share, caption)))
     return Results(SOURCE, tuple(figures), tuple(tables))

@@ -1,0 +1,105 @@
+"""Writes docs/reproduction.md from results/, packs what an experiment made into results/, and audits what is there.
+
+python docs/generate_reproduction.py                    # the page, from results/ alone
+python docs/generate_reproduction.py pack OUT           # take OUT's runs, simulations, figures into results/
+python docs/generate_reproduction.py audit              # confirm every sound record under results/; exits 1 if not
+"""
+
+import hashlib
+import shutil
+import sys
+from pathlib import Path
+
+from doublebubble.audit.reverify.runs import reverify_run
+from doublebubble.facade.auditing import inputs_of
+from doublebubble.files import write_whole
+from doublebubble.models.checkpoints import WEIGHTS
+from doublebubble.reproduce import EXPERIMENTS, chosen_scale
+from doublebubble.reproduce.claims_page import claims_page
+from doublebubble.reproduce.evidence import Evidence, Trained
+from doublebubble.reproduce.packed import SUFFIX, pack_run, unpacked
+from doublebubble.runs.spec import RunSpec
+from doublebubble.runs.store import read_run
+from doublebubble.training.loop import SETTINGS
+from doublebubble.training.metrics import read_metrics
+from doublebubble.training.settings import read_settings
+
+ROOT = Path(__file__).parent.parent
+RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "reproduction.md"
+SCALE, MOST_BYTES = "cpu", 30_000_000
+
+
+def page(results: Path = RESULTS) -> str:
+    """The page, from the results of scale cpu."""
+    return claims_page(Evidence(results, chosen_scale(SCALE)))
+
+
+def pack(out: Path, results: Path = RESULTS) -> int:
+    """Take what is complete of an experiment's folder into results; the size of all results in bytes."""
+    for run in sorted(path for path in (out / "runs").glob("*") if path.is_dir()):
+        if not read_run(run).missing:
+            pack_run(run, results / "runs" / f"{run.name}{SUFFIX}")
+    for model in sorted(path for path in (out / "models").glob("*") if (path / SETTINGS).exists()):
+        _note_training(model, results / "models")
+    for kept in sorted((out / "simulations").glob("*.json")):
+        _copy(kept, results / "simulations" / kept.name)
+    for name in EXPERIMENTS:
+        for made in sorted(path for path in (out / name).glob("*") if path.suffix in (".png", ".pdf", ".md")):
+            _copy(made, results / "figures" / name / made.name)
+    return sum(path.stat().st_size for path in results.rglob("*") if path.is_file())
+
+
+def audit(results: Path = RESULTS) -> list[str]:
+    """What of the sound records is not confirmed, one sentence each."""
+    problems = []
+    for file in sorted((results / "runs").glob(f"*{SUFFIX}")):
+        with unpacked(file) as folder:
+            run = read_run(folder)
+            if isinstance(run.spec, RunSpec) and run.spec.config.protocol == "sound":
+                inputs, _ = inputs_of(run.spec)  # those under DOUBLEBUBBLE_DATA
+                problems += [
+                    f"{file.name}: {verdict}" for verdict in reverify_run(run, inputs) if not verdict.confirmed
+                ]
+    return problems
+
+
+def _note_training(model: Path, folder: Path) -> None:
+    settings, metrics = read_settings(model / SETTINGS), read_metrics(model)
+    note = Trained(
+        arch=settings.arch,
+        epochs=len(metrics),
+        seconds=sum(one.seconds for one in metrics),
+        noisy_accuracy=metrics[-1].noisy_accuracy if metrics else None,
+        weights_sha256=hashlib.sha256((model / WEIGHTS).read_bytes()).hexdigest(),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"{model.name}.json", (note.model_dump_json() + "\n").encode())
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def main(words: list[str]) -> int:
+    """Do what the words say; the exit code."""
+    if words[:1] == ["pack"] and len(words) == 2:
+        size = pack(Path(words[1]))
+        sys.stdout.write(f"results: {size / 1e6:.1f} MB\n")
+        if size > MOST_BYTES:
+            sys.stderr.write(f"results: expected at most {MOST_BYTES / 1e6:.0f} MB in a repository\n")
+            return 1
+    elif words == ["audit"]:
+        problems = audit()
+        sys.stdout.write("\n".join([*problems, f"{len(problems)} sound records are not confirmed"]) + "\n")
+        return 1 if problems else 0
+    elif words:
+        sys.stderr.write("expected nothing, pack OUT, or audit\n")
+        return 2
+    PAGE.write_text(page())
+    sys.stdout.write(f"wrote {PAGE.name}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,175 @@
+"""The cells of the page on claims: measures of a run's table, and their words by sigma, gradient and study."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pandas as pd
+
+from doublebubble.report.measures import REPORTED, improvements, mean_radius, mean_seconds, method_view, winners
+from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.laboratory import GRADIENTS
+from doublebubble.reproduce.scales import Study
+from doublebubble.reproduce.timing import timing_wishes
+from doublebubble.runs.statistics import certified_accuracy
+from doublebubble.types import GradientKind
+
+NOT_RUN = "not run"
+PAPER_METHODS = ("cohen", "single", "boundary", "double")
+Measure = Callable[[pd.DataFrame], float | None]
+
+
+def share_improved(table: pd.DataFrame) -> float | None:
+    """The part of correctly predicted inputs whose reported radius is above Cohen's."""
+    _, gain = improvements(table, REPORTED)
+    return float((gain > 0).mean()) if len(gain) else None
+
+
+def mean_percent(table: pd.DataFrame) -> float | None:
+    """The mean gain of the reported radius over Cohen's, in percent."""
+    _, gain = improvements(table, REPORTED)
+    return float(gain.mean()) if len(gain) else None
+
+
+def median_percent(table: pd.DataFrame) -> float | None:
+    """The median of the same."""
+    _, gain = improvements(table, REPORTED)
+    return float(np.median(gain)) if len(gain) else None
+
+
+def share_won(table: pd.DataFrame, method: str) -> float | None:
+    """The part of correctly predicted inputs on which a method of the publication is largest."""
+    found = winners(table, PAPER_METHODS)
+    return found[method].value if method in found else None
+
+
+def hardest(evidence: Evidence) -> Study:
+    """CIFAR-10 if the scale has it."""
+    return next((s for s in evidence.scale.studies if s.dataset == "cifar10"), evidence.scale.studies[0])
+
+
+def easiest(evidence: Evidence) -> Study:
+    """The first study, which has the most sigmas."""
+    return evidence.scale.studies[0]
+
+
+def by_sigma(
+    evidence: Evidence,
+    study: Study,
+    measure: Measure,
+    sigmas: Iterable[float],
+    gradient: GradientKind,
+) -> list[float] | None:
+    """The measure at every sigma under `paper`; None if any is missing."""
+    found = [None if (t := evidence.published(study, sigma, gradient)) is None else measure(t) for sigma in sigmas]
+    kept = [value for value in found if value is not None]
+    return kept if len(kept) == len(found) else None
+
+
+def over(
+    evidence: Evidence,
+    study: Study,
+    measure: Measure,
+    form: str,
+    sigmas: Iterable[float],
+) -> str:
+    """The measure by sigma under `paper`: approximate / full gradients, and on how many inputs."""
+    parts = []
+    for sigma in sigmas:
+        parts.append(f"sigma {sigma:g}: {_pair(evidence.published, study, sigma, measure, form)}")
+        if study.wide:
+            parts.append(f"thrifty form, sigma {sigma:g}: {_pair(evidence.thrifty, study, sigma, measure, form)}")
+    return lines(parts)
+
+
+def _pair(
+    held: Callable[[Study, float, GradientKind], pd.DataFrame | None],
+    study: Study,
+    sigma: float,
+    measure: Measure,
+    form: str,
+) -> str:
+    tables = [held(study, sigma, gradient) for gradient in GRADIENTS]
+    inputs = max((len(table) for table in tables if table is not None), default=0)
+    return " / ".join(_cell(table, measure, form) for table in tables) + (f" ({inputs} inputs)" if inputs else "")
+
+
+def sound_over(
+    evidence: Evidence,
+    study: Study,
+    measure: Measure,
+    form: str,
+    sigmas: Iterable[float],
+) -> str:
+    """The measure by sigma under `sound`, full gradients, and on how many inputs."""
+    parts = []
+    for sigma in sigmas:
+        table = evidence.sound(study, sigma)
+        more = "" if table is None else f" ({len(table)} inputs)"
+        parts.append(f"sigma {sigma:g}: {_cell(table, measure, form)}{more}")
+    return lines(parts)
+
+
+def _cell(table: pd.DataFrame | None, measure: Measure, form: str) -> str:
+    value = None if table is None else measure(table)
+    return NOT_RUN if value is None else form.format(value)
+
+
+def lines(parts: Iterable[str]) -> str:
+    """Parts of a cell, one below the other."""
+    return "<br>".join(parts)
+
+
+def unless_missing(cell: str, sentence: str) -> str:
+    """The sentence, if the cell has any number to speak of."""
+    return sentence if any(character.isdigit() for character in _numbers(cell)) else NOT_RUN.capitalize()
+
+
+def _numbers(cell: str) -> str:
+    """What of a cell is a result: all after each colon."""
+    return " ".join(part.rsplit(": ", 1)[-1] for part in cell.split("<br>"))
+
+
+def trend(what: str, values: list[float]) -> str:
+    """Whether the values grow at every step, in words."""
+    steps = np.diff(values)
+    if len(values) > 1 and (steps > 0).all():
+        return f"{what} grows at every step."
+    return f"{what} does not grow at every step ({', '.join(f'{value:.3g}' for value in values)})."
+
+
+def macer_words(gaussian: pd.DataFrame | None, macer: pd.DataFrame | None, long: pd.DataFrame | None) -> str:
+    """MACER's mean radius of Cohen over Gaussian's at equal epochs and equal time; points that the search adds."""
+    parts = []
+    for name, base in (("equal epochs", gaussian), ("equal time", long)):
+        if macer is None or base is None:
+            parts.append(f"against Gaussian of {name} {NOT_RUN}")
+            continue
+        ours, theirs = mean_radius(macer, "cohen"), mean_radius(base, "cohen")
+        if ours is not None and theirs is not None and theirs.value > 0:
+            parts.append(f"Cohen's mean radius {100 * (ours.value / theirs.value - 1):+.0f} % over Gaussian of {name}")
+    if macer is not None:
+        parts.append(f"the search adds {100 * points_added(macer):.1f} points")
+    return "; ".join(parts)
+
+
+def points_added(table: pd.DataFrame) -> float:
+    """The certified proportion by the reported radius less that by Cohen's, averaged over radii up to the largest."""
+    top = float(table["radius"].fillna(0.0).max())
+    radii = np.linspace(0.0, top, 41)[1:-1].tolist() if top > 0 else [0.0]
+    base = method_view(table, "cohen")
+    pairs = zip(certified_accuracy(table, radii), certified_accuracy(base, radii), strict=True)
+    return float(np.mean([mine.accuracy - theirs.accuracy for mine, theirs in pairs]))
+
+
+def times_of(evidence: Evidence, study: Study, protocol: str) -> dict[str, float] | None:
+    """Mean seconds of one input by column of the publication's table; None if a column is missing."""
+    found = {}
+    for wanted in timing_wishes(evidence.scale, study):
+        if wanted.protocol == protocol:
+            table = evidence.frame(wanted)
+            seconds = None if table is None else mean_seconds(table)
+            if seconds is None or wanted.methods is None:
+                return None
+            name = "Cohen" if wanted.methods == ("cohen",) else f"{wanted.methods[0]}, {wanted.gradient}"
+            found[name] = seconds.value
+    return found

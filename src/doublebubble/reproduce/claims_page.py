@@ -1,0 +1,102 @@
+"""The page that sets each claim of the publication beside what holds: Markdown from committed results, nothing else."""
+
+import numpy as np
+import pandas as pd
+
+from doublebubble.report.measures import REPORTED, mean_radius
+from doublebubble.report.tables import percent, share
+from doublebubble.reproduce.claims import CLAIMS, NOT_RUN
+from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.looking import SIGMA, Looked
+from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims, predicted_gain
+from doublebubble.reproduce.scales import SoundForm
+
+_HEAD = """# The publication's claims on real data
+
+*Double Bubble, Toil and Trouble* (NeurIPS 2022) reports larger certificates than Cohen's. This page sets its claims
+beside what its own procedure gives here (`paper`, **not a guarantee at any level**) and what holds (`sound`). It is
+written by `python docs/generate_reproduction.py` from the records under `results/`, scale `{scale}`.
+
+In short: in free space one ball elsewhere cannot beat Cohen's exact radius ([math.md](math.md), Fact L).
+[The last section](#where-the-published-gain-comes-from) measures what keeping the luckiest of many looks seems to gain
+where there is nothing to gain. What to use instead is `sound`, the default, with methods `auto`:
+[what it gives](#what-to-use-instead).
+
+`paper`: n {n} draws in each look, alpha {alpha:g}, approximate / full gradients; the thrifty form, fewer draws in the
+search, is named where it is shown. `sound`: the same n and alpha, full gradients.
+Gains are over each protocol's own Cohen radius, on correctly predicted inputs.
+"""
+_NO_GAIN = """## Where the published gain comes from
+
+The published search on classifiers with nothing to gain: a half-space, coins whose probabilities are the same at every
+point, and a slab. p {p:g}, sigma {sigma:g}. Predicted is the exact law of the largest of as many looks as were made, at
+the input itself, with no parameter fitted ([reproduce.md](reproduce.md#where-the-published-gain-comes-from)). `paper`,
+**not a guarantee at any level**.
+
+| classifier | n | alpha | looks made | apparent gain | predicted | above the truth | predicted |
+|---|---|---|---|---|---|---|---|
+"""
+_INSTEAD = """## What to use instead
+
+`sound`: with probability at least 1 - alpha over the draws of an input the radius holds. Mean radii over correctly
+predicted inputs: Cohen's, and that of the plan that was fixed before the certify draws; and the latter over the former.
+
+| study | sigma | n | alpha | methods | inputs | Cohen | plan | gain |
+|---|---|---|---|---|---|---|---|---|
+"""
+_TINY = """## Not run
+
+- Tiny-ImageNet: every figure and number of it. Its code path is tested on a generated folder of its real form
+  ([reproduce.md](reproduce.md#tiny-imagenet)).
+"""
+
+
+def claims_page(evidence: Evidence) -> str:
+    """The whole page."""
+    scale = evidence.scale
+    parts = [_HEAD.format(scale=scale.name, n=scale.studies[0].n, alpha=scale.alpha)]
+    for number, claim in enumerate(CLAIMS, start=1):
+        answer = claim.answer(evidence)
+        parts.append(
+            f"## {number}. {claim.claim}\n\n| `paper`: as published, not guaranteed | `sound` |\n|---|---|\n"
+            f"| {answer.paper} | {answer.sound} |\n\n{answer.sentence}\n"
+        )
+    parts += [_instead(evidence), _TINY, _no_gain(evidence.simulations())]
+    return "\n".join(parts)
+
+
+def _instead(evidence: Evidence) -> str:
+    rows = []
+    for study in evidence.scale.studies:
+        forms = (SoundForm(study.n, evidence.scale.alpha), *study.sound_forms)
+        for sigma in study.sigmas:
+            for form in forms:
+                cells = [study.name, f"{sigma:g}", str(form.n), f"{form.alpha:g}", " ".join(form.methods or ("all",))]
+                rows.append("| " + " | ".join([*cells, *_radii(evidence.sound(study, sigma, form))]) + " |")
+    return _INSTEAD + "\n".join(rows) + "\n"
+
+
+def _radii(table: pd.DataFrame | None) -> list[str]:
+    """Inputs, the mean radius of Cohen and of the plan, and the gain; a run of `auto` need not hold Cohen's."""
+    plan = None if table is None else mean_radius(table, REPORTED)
+    if table is None or plan is None:
+        return [NOT_RUN] * 4
+    whole = "radius_cohen" in table and not table["radius_cohen"].isna().any()
+    cohen = mean_radius(table, "cohen") if whole else None
+    gain = "-" if cohen is None or cohen.value == 0 else f"{100 * (plan.value / cohen.value - 1):+.1f} %"
+    return [str(len(table)), "-" if cohen is None else f"{cohen.value:.4f}", f"{plan.value:.4f}", gain]
+
+
+def _no_gain(found: list[Looked]) -> str:
+    if not found:
+        return f"## Where the published gain comes from\n\n{NOT_RUN.capitalize()}.\n"
+    rows = []
+    for one in sorted(found, key=lambda one: (one.looking.subject, one.looking.name)):
+        at, made = one.looking, float(np.mean(one.reported.looks))
+        as_made = at.model_copy(update={"looks": max(1, round(made))})
+        coins = at.subject == "coins"
+        above = ["-", "-"] if coins else [share(claims_of(one)), f"{100 * predicted_claims(as_made):.1f} %"]
+        stop = ", published stop" if at.published_stop else ""
+        cells = [at.subject, str(at.n), f"{at.alpha:g}", f"{made:.1f}{stop}", percent(gain_of(one.reported))]
+        rows.append("| " + " | ".join([*cells, f"{predicted_gain(as_made):+.2f} %", *above]) + " |")
+    return _NO_GAIN.format(p=found[0].looking.p, sigma=SIGMA) + "\n".join(rows) + "\n"

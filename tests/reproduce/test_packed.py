@@ -1,0 +1,74 @@
+"""A packed run is the run: records, centres, and an audit that confirms it; what is no run is refused."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from docs import generate_reproduction
+from doublebubble.config import CertifyConfig
+from doublebubble.data import load_dataset
+from doublebubble.engines.base import execute
+from doublebubble.engines.local import LocalEngine
+from doublebubble.errors import RunError
+from doublebubble.facade.job import make_job
+from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed, unpacked
+from doublebubble.runs.store import RunStore, read_run
+from tests.engines.centroids import make
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "runs" / "digits-sound"
+    config = CertifyConfig(n=400, n0=100, methods=("cohen", "boundary", "profile"))
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:6", batch_size=64)
+    with RunStore(path, job.spec) as store:
+        execute(LocalEngine(job.recipe.build()), job.groups(store), store, lambda record: None)
+    return path
+
+
+def test_a_packed_run_is_the_run_and_equal_runs_pack_alike(run: Path, tmp_path: Path) -> None:
+    file = tmp_path / f"{run.name}{SUFFIX}"
+    size = pack_run(run, file)
+    assert size == file.stat().st_size < (run / "records.jsonl").stat().st_size
+    assert read_packed(file).records == read_run(run).records
+    with unpacked(file) as folder:
+        found, original = read_run(folder), read_run(run)
+        for mine, theirs in zip(found.records, original.records, strict=True):
+            a, b = found.centres(mine), original.centres(theirs)
+            assert (a is None) == (b is None)
+            assert a is None or b is None or (a == b).all()
+    assert not folder.exists()
+    pack_run(run, tmp_path / "again.tar.xz")
+    assert file.read_bytes() == (tmp_path / "again.tar.xz").read_bytes()
+
+
+def test_committed_sound_records_are_audited_and_a_changed_radius_is_found(run: Path, tmp_path: Path) -> None:
+    assert generate_reproduction.pack(run.parent.parent, tmp_path) < 1_000_000
+    assert generate_reproduction.audit(tmp_path) == []
+    larger = tmp_path / "larger" / run.name
+    with RunStore(larger, read_run(run).spec) as store:
+        for record in read_run(run).records:
+            factor = 1.5 if record.index == 3 else 1.0
+            radii = {method: round(radius * factor, 6) for method, radius in record.radii.items()}
+            changed = record.model_copy(update={"radius": round(record.radius * factor, 6), "radii": radii})
+            store.append_copy(changed, read_run(run))
+    pack_run(larger, tmp_path / "runs" / f"{run.name}{SUFFIX}")
+    (problem,) = generate_reproduction.audit(tmp_path)
+    assert "index=3" in problem
+
+
+def test_what_is_no_complete_run_is_refused(run: Path, tmp_path: Path) -> None:
+    part = tmp_path / "part"
+    with RunStore(part, read_run(run).spec) as store:
+        store.append_copy(read_run(run).records[0], read_run(run))
+    with pytest.raises(RunError, match="expected a complete run, 5 inputs have no record"):
+        pack_run(part, tmp_path / "x.tar.xz")
+    (tmp_path / "y.tar.xz").write_bytes(b"nonsense")
+    with pytest.raises(RunError, match=r"y\.tar\.xz: is not a packed run"), unpacked(tmp_path / "y.tar.xz"):
+        pass
+    with tarfile.open(tmp_path / "z.tar.xz", "w:xz") as tar:
+        entry = tarfile.TarInfo("../escaped")
+        tar.addfile(entry)
+    with pytest.raises(RunError, match="is not a packed run"), unpacked(tmp_path / "z.tar.xz"):
+        pass
