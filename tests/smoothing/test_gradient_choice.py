@@ -1,6 +1,7 @@
 """Gradients of black boxes: approximate ones are chosen and said, others refused in a sentence that names them."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ BOX = db.black_box(lambda x: (x.reshape(len(x), -1).mean(axis=1) > 0.5).astype(n
 
 
 @pytest.mark.parametrize("kind", [db.CertifyConfig, AttackSettings])
-def test_a_black_box_gets_approximate_gradients_and_it_is_said(kind: type[db.CertifyConfig | AttackSettings]) -> None:
+def test_a_black_box_gets_approximate_gradients_and_it_is_said(kind: Any) -> None:
     with pytest.warns(db.DoubleBubbleWarning, match="the model is a black box: gradient approximate is used"):
         assert suited(kind(seed=3), BOX) == kind(seed=3, gradient="approximate")
     with pytest.raises(db.SettingError, match=r"gradient: full differentiates.*ask for approximate, or leave it out"):

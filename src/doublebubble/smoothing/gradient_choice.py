@@ -14,7 +14,7 @@ _AUTOGRAD_ALWAYS = ("paper", "double")
 """The published search for a third ball differentiates the model whatever `gradient` says."""
 
 
-_Chosen = TypeVar("_Chosen", bound=CertifyConfig | AttackSettings)
+_Chosen = TypeVar("_Chosen", CertifyConfig, AttackSettings)
 
 
 def suited(settings: _Chosen, model: nn.Module) -> _Chosen:
