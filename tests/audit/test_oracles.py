@@ -23,6 +23,7 @@ from doublebubble.audit.oracles import (
     Slabs,
 )
 from doublebubble.audit.oracles.base import distance_to_hyperplane
+from doublebubble.audit.oracles.corridor import Corridor
 from doublebubble.errors import InputError, SettingError
 from doublebubble.types import Floats
 
@@ -342,3 +343,10 @@ def test_a_profile_gives_back_the_gradient() -> None:
         z = np.linspace(-8, 8, 400_001)
         moment = float((z * norm.pdf(z) * oracle.profile(x, 0.5, z)[:, 1]).sum() * (z[1] - z[0]))
         assert moment == pytest.approx(0.5 * float(oracle.gradient(x, 0.5)[1] @ way), abs=3e-5)
+
+
+def test_the_gradient_of_a_corridor_is_the_finite_difference() -> None:
+    oracle, x, step = Corridor(4, 0.2, 0.5), np.array([0.1, 0.3, 0.6, 0.2]), 1e-6
+    for axis in range(4):
+        moved = [oracle.probabilities(x + sign * step * np.eye(4)[axis], 0.25) for sign in (1, -1)]
+        assert oracle.gradient(x, 0.25)[:, axis] == pytest.approx((moved[0] - moved[1]) / (2 * step), abs=1e-7)

@@ -21,7 +21,7 @@ from doublebubble.types import Counts, Floats
 from tests.geometry.profile.truth import blurred_profile
 
 _GUESSING = 2_000_000  # normal numbers drawn for a plan
-_LEAST_SHARE = 0.02  # of the votes: rarer rivals get no line
+_LEAST_SHARE = 0.002  # of the votes: rarer rivals get no line
 
 
 def votes_of(case: Case, noise: Floats) -> Counts:
@@ -68,7 +68,7 @@ def plan_from_truth(case: Case, n: int, alpha: float, tilt: float = 0.0) -> Prof
     expected = np.rint(n * p).astype(np.int64)
     expected[top] += n - expected.sum()
     made = []
-    for rival in np.argsort(-p)[:4].tolist():
+    for rival in np.argsort(-p)[:3].tolist():
         if rival == top or p[rival] < _LEAST_SHARE:
             continue
         D = slopes[top] - slopes[rival]

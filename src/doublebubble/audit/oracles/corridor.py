@@ -8,6 +8,7 @@ from scipy.special import ndtr as Phi
 from torch import Tensor
 
 from doublebubble.audit.oracles.base import Oracle
+from doublebubble.audit.oracles.linear import phi
 from doublebubble.types import Floats
 
 BLOCKED, FREE = 0.6, 0.8  # the normal of the end wall, in the coordinates 0 and 2
@@ -42,8 +43,16 @@ class Corridor(Oracle):
         return np.array([1 - p, p])
 
     def gradient(self, x: npt.ArrayLike, sigma: float) -> Floats:
-        """Not asked for by any test."""
-        raise NotImplementedError
+        """The product rule: the half-space's slope along its normal, the slab's along x_1."""
+        row = self.point(x, sigma)
+        across, along = row[1] - 0.5, BLOCKED * row[0] + FREE * (row[2] - 0.5) + self.end
+        ends = np.array([self.width - across, -self.width - across, along]) / sigma
+        slab = float(Phi(ends[0]) - Phi(ends[1]))
+        density = phi(ends)
+        slope = np.zeros(self.dimension)
+        slope[1] = -(density[0] - density[1]) / sigma * float(Phi(ends[2]))
+        slope[[0, 2]] = slab * density[2] / sigma * np.array([BLOCKED, FREE])
+        return np.stack([-slope, slope])
 
     def robust_distance(
         self, x: npt.ArrayLike, sigma: float, low: npt.ArrayLike | None = None, high: npt.ArrayLike | None = None
