@@ -10,10 +10,9 @@ import numpy as np
 
 from doublebubble.geometry.profile import Guess, Prices, PriceTable, best_profile_prices, mean_value
 from doublebubble.geometry.profile.cost import FARTHEST, NARROWEST
-from doublebubble.geometry.profile.design import Effort
+from doublebubble.geometry.profile.design import FINE
 from doublebubble.types import Floats
 
-_EFFORT = Effort(rounds=14, mu_rounds=20, slope=2e-4)
 _ANGLES = np.array([0.03, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.35, 1.5, 1.7, 2.0])
 _STEPS = 8  # radii looked at along each angle
 _ROUNDS = 4  # of looking more closely, each at a seventh of the spacing and at angles nearer to the worst
@@ -44,15 +43,15 @@ def exact_radius(prices_for: Guess, r0: float, known: Guess | None = None) -> Re
         radii = np.linspace(low, high, _STEPS)
         angle, radius = (grid.ravel() for grid in np.meshgrid(angles, radii))
         a, b = radius * np.cos(angle), radius * np.sin(angle)
-        prices = best_profile_prices(prices_for, a, b, _EFFORT)
+        prices = best_profile_prices(prices_for, a, b, FINE)
         leads = _leads(prices, values, a, b).reshape(_STEPS, -1)
-        lost = (leads <= 0).any(axis=1)
+        lost = np.any(leads <= 0, axis=1).tolist()
         if lost[0]:
             break
-        row = int(lost.argmax()) if lost.any() else _STEPS - 1
+        row = lost.index(True) if any(lost) else _STEPS - 1
         column = int(leads[row].argmin())
         worst = Reached(float(radii[row]), float(angles[column]), prices[row * len(angles) + column])
-        if not lost.any():
+        if not any(lost):
             break
         low, high = float(radii[row - 1]), float(radii[row])
         around = np.abs(np.diff(angles)).min()

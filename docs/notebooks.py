@@ -22,7 +22,7 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
     """The notebook with fresh outputs, run with `folder` as its working directory; an error of a cell is raised."""
     from nbclient import NotebookClient
 
-    notebook = nbformat.read(path, as_version=4)
+    notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         cell.metadata.clear()
     resources = {"metadata": {"path": str(folder)}}
