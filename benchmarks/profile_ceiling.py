@@ -45,8 +45,8 @@ def exact_radius(prices_for: Guess, r0: float, known: Guess | None = None) -> Re
         angle, radius = (grid.ravel() for grid in np.meshgrid(angles, radii))
         a, b = radius * np.cos(angle), radius * np.sin(angle)
         prices = best_profile_prices(prices_for, a, b, _EFFORT)
-        leads = _leads(prices, values, a, b).reshape(_STEPS, -1)
-        lost = (leads <= 0).any(axis=1)
+        leads: Floats = _leads(prices, values, a, b).reshape(_STEPS, -1)
+        lost = np.asarray((leads <= 0).any(axis=1))
         if lost[0]:
             break
         row = int(lost.argmax()) if lost.any() else _STEPS - 1
