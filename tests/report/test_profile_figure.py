@@ -1,5 +1,7 @@
 """The panels beside a slice show the stored table and the stored prices."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -27,25 +29,26 @@ def drawn(profile: StoredProfile) -> Figure:
     return figure
 
 
-def steps(figure: Figure, panel: int) -> list[StepPatch]:
-    return [patch for patch in figure.axes[panel].patches if isinstance(patch, StepPatch)]
+def steps(figure: Figure, panel: int) -> list[tuple[Any, Any, Any]]:
+    """The values, edges and baseline of each row of steps."""
+    return [tuple(patch.get_data()) for patch in figure.axes[panel].patches if isinstance(patch, StepPatch)]
 
 
 def test_votes_are_stacked_shares_of_each_bin() -> None:
     mine, others, rival = steps(drawn(PROFILE), 0)
-    assert mine.get_data()[0] == pytest.approx([0.8, 0.6, 0.1])
-    assert others.get_data()[0] == pytest.approx([0.9, 0.8, 0.1])
-    assert rival.get_data()[0] == pytest.approx([1, 1, 1])
-    assert np.asarray(others.get_data()[2]) == pytest.approx([0.8, 0.6, 0.1])
-    assert mine.get_data()[1][1:-1] == pytest.approx([-0.5, 0.5])
+    assert mine[0] == pytest.approx([0.8, 0.6, 0.1])
+    assert others[0] == pytest.approx([0.9, 0.8, 0.1])
+    assert rival[0] == pytest.approx([1, 1, 1])
+    assert others[2] == pytest.approx([0.8, 0.6, 0.1])
+    assert mine[1][1:-1] == pytest.approx([-0.5, 0.5])
     assert "70 certify draws" in drawn(PROFILE).axes[0].get_title()
     assert {text.get_text() for text in drawn(PROFILE).axes[0].texts} == {"mine", "others", "rival"}
 
 
 def test_prices_are_those_stored() -> None:
     k_a, k_b = steps(drawn(PROFILE), 1)
-    assert k_a.get_data()[0].tolist() == [0.5, 1.0, 2.0]
-    assert k_b.get_data()[0].tolist() == [0.75, 1.25, 2.5]
+    assert k_a[0].tolist() == [0.5, 1.0, 2.0]
+    assert k_b[0].tolist() == [0.75, 1.25, 2.5]
     legend = drawn(PROFILE).axes[1].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["of a vote for mine", "of a vote not for rival"]
@@ -69,4 +72,4 @@ def test_both_panels_stand_right_of_the_plane_and_empty_bins_are_drawn_empty() -
     figure = drawn(StoredProfile(**{**PROFILE.__dict__, "table": empty}))
     assert all(axes.get_position().x0 > WIDTH / (WIDTH + ROOM) for axes in figure.axes)
     assert all(axes.get_position().x1 < 1 for axes in figure.axes)
-    assert steps(figure, 0)[2].get_data()[0] == pytest.approx([1, 0, 1])
+    assert steps(figure, 0)[2][0] == pytest.approx([1, 0, 1])
