@@ -5,7 +5,6 @@ and other modules of models.
 """
 
 import importlib
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from doublebubble.models.calling import ModelCode, bare_logits
 
 PREFIX = "hf:"
 _CONFIG, _PROCESSOR = "config.json", "preprocessor_config.json"
-_MOST_CLASSES = 1 << 20
+_MOST_CLASSES, _LARGEST = 1 << 20, 1e6
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ def _numbers(processor: dict[str, Any], key: str, where: Path) -> tuple[float, .
     """A number for each channel, or one for all; deviations are above 0."""
     values = processor.get(key)
     given: list[object] = values if isinstance(values, list) else [values]
-    found = [float(v) for v in given if isinstance(v, int | float) and math.isfinite(v)]
+    found = [float(v) for v in given if isinstance(v, int | float) and -_LARGEST < v < _LARGEST]
     if not found or len(found) < len(given) or (key == "image_std" and min(found) <= 0):
         raise CheckpointError(f"{where}: expected {key} to be a number for each channel, got {values!r:.80}")
     return tuple(found)
