@@ -24,7 +24,7 @@ FOLDER, SIDE = "tiny-imagenet-200", 64
 
 
 def generate(root: Path, classes: int, train: int, test: int) -> None:
-    """Write a folder as Tiny-ImageNet unpacks to: so many classes, with so many images each; one that is there stays."""
+    """Write a folder as Tiny-ImageNet unpacks to: classes with so many images each; one that is there stays."""
     if (root / "val" / "val_annotations.txt").exists():
         return
     wnids = [f"n{number:08d}" for number in range(classes)]

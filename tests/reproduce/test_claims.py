@@ -8,8 +8,8 @@ import pytest
 
 from docs import generate_reproduction
 from doublebubble.reproduce import chosen_scale
-from doublebubble.reproduce.cells import mean_percent, points_added, share_improved, share_won, trend
-from doublebubble.reproduce.claims import CLAIMS, NOT_RUN, average_gain, cheaper, growth, improved, macer
+from doublebubble.reproduce.cells import NOT_RUN, mean_percent, points_added, share_improved, share_won, trend
+from doublebubble.reproduce.claims import CLAIMS, average_gain, cheaper, growth, improved, macer
 from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.evidence import Evidence, Trained
 from doublebubble.reproduce.interval_cost import IntervalCost, Timed
@@ -45,10 +45,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def radii(made: Path, wanted: Wanted) -> tuple[list[float], list[float]]:
     """Cohen's and the reported radii of correctly predicted inputs that have the former."""
     table = load_run(made / "made" / wanted.name)
+    columns = (table[name].tolist() for name in ("selected", "label", "radius_cohen", "radius"))
     rows = [
-        (row.radius_cohen, row.radius)
-        for row in table.itertuples()
-        if row.selected == row.label and row.radius_cohen > 0
+        (cohen, mine) for selected, label, cohen, mine in zip(*columns, strict=True) if selected == label and cohen > 0
     ]
     return [a for a, _ in rows], [b for _, b in rows]
 

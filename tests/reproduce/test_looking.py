@@ -14,7 +14,8 @@ from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims,
 
 
 def looking(**changes: object) -> Looking:
-    return Looking(**{"subject": "half-space", "p": 0.9, "n": 200, "looks": 12, "alpha": 0.2, "times": 120, **changes})
+    plain = {"subject": "half-space", "p": 0.9, "n": 200, "looks": 12, "alpha": 0.2, "times": 120}
+    return Looking.model_validate({**plain, **changes})
 
 
 @pytest.mark.parametrize("subject", ["half-space", "coins"])

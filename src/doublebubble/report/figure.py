@@ -33,6 +33,7 @@ _WIDTH, _ROW = 5.5, 1.85  # inches: of the figure, and of a row of panels with i
 _SMALL, _LARGE = 7.0, 9.5  # points
 _NAME_HEIGHT = 0.087  # of a panel, between the names of two lines
 _SHORT = 12  # characters: if no name is longer, two panels stand side by side
+_WIDE_LOG = 150.0  # a logarithmic axis that spans more than this has powers of ten enough
 _MARKS = 3  # markers on a curve of steps
 
 
@@ -166,7 +167,7 @@ def _draw_panel(
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     if style.log_x:
-        axes.set_xscale("log")
+        _logarithmic(axes, x_range)
     axes.set_xlim(*x_range)
     axes.set_ylim(*y_range)
     drawn = [line for line in panel.lines if line.points]
@@ -185,6 +186,17 @@ def _draw_panel(
     place = _beside if style.names == "beside" else _ends
     for line, height in zip(drawn, place(drawn, y_range), strict=True):
         _name(axes, line, height)
+
+
+def _logarithmic(axes: "Axes", x_range: tuple[float, float]) -> None:
+    """A logarithmic axis whose ticks are plain numbers: powers of ten, and 2 and 5 times them where there are few."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    parts = (1.0,) if x_range[1] / x_range[0] > _WIDE_LOG else (1.0, 2.0, 5.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=parts))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _draw_band(axes: "Axes", line: Line, steps: bool, shade: float) -> None:

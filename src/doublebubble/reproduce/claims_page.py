@@ -5,7 +5,8 @@ import pandas as pd
 
 from doublebubble.report.measures import REPORTED, mean_radius
 from doublebubble.report.tables import percent, share
-from doublebubble.reproduce.claims import CLAIMS, NOT_RUN
+from doublebubble.reproduce.cells import NOT_RUN
+from doublebubble.reproduce.claims import CLAIMS
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import SIGMA, Looked
 from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims, predicted_gain

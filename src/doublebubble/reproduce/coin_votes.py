@@ -22,6 +22,7 @@ from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.reproduce.scales import Study
 from doublebubble.reproduce.selection import sampled_law
 from doublebubble.runs.record import Record
+from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
@@ -126,6 +127,7 @@ def rightly(record: Record) -> bool:
 
 def shares_of(run: StoredRun, indices: set[int]) -> dict[int, tuple[float, ...]]:
     """The shares of votes at the inputs themselves, by input."""
+    assert isinstance(run.spec, RunSpec)
     found = {}
     for record in run.records:
         votes = record.counts.get("input") or record.counts["select"]

@@ -17,6 +17,7 @@ from doublebubble.reproduce.macer import equal_time_study
 from doublebubble.reproduce.scales import Scale, Study
 from doublebubble.reproduce.timing import timing_wishes
 from doublebubble.training import TrainSettings, preset
+from doublebubble.training.settings import TrainMethod
 
 _LOOKS = {"approximate": 20.0, "full": 20.0}  # looks that the published stopping rule leaves of 50, about
 _LINE_LOOKS = 10.0
@@ -60,7 +61,9 @@ def _ordered(scale: Scale) -> Iterator[tuple[str, Wanted]]:
         for wanted in timing_wishes(scale, study):
             yield "times", wanted
     macer = scale.study(scale.macer)
-    trained = [(macer, "macer"), *([(equal_time_study(scale, macer), "gaussian")] if scale.equal_time_epochs else [])]
+    trained: list[tuple[Study, TrainMethod]] = [(macer, "macer")]
+    if scale.equal_time_epochs:
+        trained.append((equal_time_study(scale, macer), "gaussian"))
     for study, training in trained:
         for sigma in study.curves:
             for gradient in GRADIENTS:
