@@ -26,14 +26,16 @@ class Effort(NamedTuple):
 
     rounds: int
     """Of Newton's method for all k and mu together, at most."""
+    last: int
+    """Rounds for k alone at the end, at most."""
     points: int
     """In each bin, at which its slices are looked at."""
     error: float
     """In the guessed probabilities, on the probit scale, and in the slope off the line: taken for 0."""
 
 
-FINE = Effort(30, 3, 1e-4)
-ROUGH = Effort(8, 3, 1e-2)
+FINE = Effort(30, 25, 3, 1e-4)
+ROUGH = Effort(7, 4, 3, 1e-2)
 """Loses less than 0.001 of the lead and takes a quarter of the time."""
 _LEAST = 1e-4  # guessed probabilities are kept this far from 0 and 1, so that prices stay moderate
 _LEAST_B = 0.002  # a displacement along the line is treated as nearly so: there mu is 0 and k jumps within a bin
@@ -102,6 +104,20 @@ def sector_ends(count: int) -> Floats:
     return ends
 
 
+class _Slices(NamedTuple):
+    """What the slices of all bins show at some prices."""
+
+    roots: tuple[Floats, Floats]
+    rates: tuple[Floats, Floats]
+    """Of the mass beyond each root, as k grows."""
+    speed: Floats
+    """Their sum over the bin: the derivative of its probability with respect to k."""
+    off: Floats
+    """How far the probability is below the guessed one, on the probit scale, where it is nearly linear in k."""
+    density: Floats
+    """The derivative of the probability on that scale."""
+
+
 class _Search:
     """The best k of all bins and the best mu at several displacements, by Newton's method for all of them at once.
 
@@ -122,38 +138,56 @@ class _Search:
         mu = np.maximum(_FIRST_MU * self.b[:, 0, 0, 0], _LEAST_MU)
         k, room, last = self._bracket(mu)[1], np.full(len(mu), _ROOM), np.zeros(len(mu))
         for number in range(self.effort.rounds):
-            still = number < _SETTLE or number == self.effort.rounds - 1
-            k, moved, error = self._step(k, mu, np.zeros(len(mu)) if still else room)
-            if not still and error < self.effort.error:
-                break
+            k, moved, error = self._step(k, mu, room if number >= _SETTLE else np.zeros(len(mu)))
             room = np.where((moved - mu) * last < 0, 0.5 * room, room)
             last, mu = moved - mu, moved
+            if number >= _SETTLE and error < self.effort.error:
+                break
+        k = self._settled(k, mu)
         each = np.where(mu > 2 * _LEAST_MU, mu, 0.0).tolist()
         return [Prices(self.guess.edges, k[i, 0], k[i, 1], each[i]) for i in range(len(mu))]
 
     def _step(self, k: Floats, mu: Floats, room: Floats) -> tuple[Floats, Floats, float]:
-        """One step: on the probit scale for k, where the probability is nearly linear in it; and how far off it was."""
-        wide_mu = mu[:, None, None, None]
-        left, right = roots(k[..., None], wide_mu, self.b, self.log_a)
-        at_left, at_right = phi(left), phi(right)
-        chance = ((Phi(right) - Phi(left)) * self.weights).sum(axis=3)
-        probit = Phi_inv(np.clip(chance, 1e-9, 1 - 1e-9))
-        off = self.probit - probit
-        rates = [
-            at * self.weights / np.maximum(np.abs(wide_mu - self.b * (k[..., None] + wide_mu * y)), 1e-9)
-            for y, at in ((left, at_left), (right, at_right))
-        ]  # of the mass beyond a root: the slope of the bracket there is mu - b w, w = k + mu y
-        speed = np.maximum((rates[0] + rates[1]).sum(axis=3), 1e-12)
-        turn = (left * rates[0] + right * rates[1]).sum(axis=3)
-        step = off * phi(probit) / speed
-        moment = ((at_left - at_right) * self.weights).sum(axis=3)
-        bend = (left * left * rates[0] + right * right * rates[1]).sum(axis=3) - turn * turn / speed
+        """One step for k and mu together; and how far off they were."""
+        seen = self._slices(k, mu)
+        step = seen.off * seen.density / seen.speed
+        left, right = seen.roots
+        moment = ((phi(left) - phi(right)) * self.weights).sum(axis=3)
+        turn = (left * seen.rates[0] + right * seen.rates[1]).sum(axis=3)
+        bend = (left * left * seen.rates[0] + right * right * seen.rates[1]).sum(axis=3) - turn * turn / seen.speed
         slope = -self.guess.gamma - ((moment + turn * step) @ self.masses).sum(axis=1)
         change = slope / np.maximum((bend @ self.masses).sum(axis=1), 1e-9)
         moved = np.maximum(np.clip(mu + change, np.exp(-room) * mu, np.exp(room) * mu), _LEAST_MU)
-        error = max(float(np.abs(off).max()), float(np.abs(np.where(moved > _LEAST_MU, slope, 0.0)).max()))
+        error = max(float(np.abs(seen.off).max()), float(np.abs(np.where(moved > _LEAST_MU, slope, 0.0)).max()))
         low, high = self._bracket(moved)
-        return np.clip(k + step - turn / speed * (moved - mu)[:, None, None], low, high), moved, error
+        return np.clip(k + step - turn / seen.speed * (moved - mu)[:, None, None], low, high), moved, error
+
+    def _settled(self, k: Floats, mu: Floats) -> Floats:
+        """The k for these mu, within a bracket that shrinks: nearly along the line k jumps and steps alone may not end.
+
+        With k as good as can be, an error of mu costs its square only.
+        """
+        low, high = self._bracket(mu)
+        for _ in range(self.effort.last):
+            seen = self._slices(k, mu)
+            if np.all((np.abs(seen.off) < self.effort.error) | (high - low < 1e-3 * np.abs(high))):
+                break
+            low, high = np.where(seen.off > 0, k, low), np.where(seen.off > 0, high, k)
+            newton = k + seen.off * seen.density / seen.speed
+            k = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
+        return k
+
+    def _slices(self, k: Floats, mu: Floats) -> "_Slices":
+        """Where the bracket is positive, with which probability given the bin, and how fast that grows with k."""
+        wide = mu[:, None, None, None]
+        left, right = roots(k[..., None], wide, self.b, self.log_a)
+        chance = ((Phi(right) - Phi(left)) * self.weights).sum(axis=3)
+        probit = Phi_inv(np.clip(chance, 1e-9, 1 - 1e-9))
+        # The mass beyond a root: the slope of the bracket there is mu - b w, w = k + mu y.
+        slopes = (np.abs(wide - self.b * (k[..., None] + wide * y)) for y in (left, right))
+        near, far = (phi(y) * self.weights / np.maximum(at, 1e-9) for y, at in zip((left, right), slopes, strict=True))
+        speed = np.maximum((near + far).sum(axis=3), 1e-12)
+        return _Slices((left, right), (near, far), speed, self.probit - probit, phi(probit))
 
     def _bracket(self, mu: Floats) -> tuple[Floats, Floats]:
         """Return prices with too small and too large a probability: by each end alone, and by both sharing the rest."""
