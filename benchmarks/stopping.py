@@ -14,6 +14,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -73,7 +74,7 @@ def measured(asked: argparse.Namespace) -> dict[str, float]:
     tenth = -(-len(xs) // _TURNS)
     some = torch.stack(xs[:tenth]).numpy()
     sizes = [int(size) for size in asked.peer_batches.split(",")]
-    by_batch = {size: seconds_of(lambda size=size: peer.certify(some, asked.n, size)) for size in sizes}
+    by_batch = {size: seconds_of(partial(peer.certify, some, asked.n, size)) for size in sizes}
     best = min(by_batch, key=by_batch.__getitem__)
     until(xs[:2], indices[:2])  # what is done once: tables of decisions, buffers
     seconds = {"until decided": 0.0, "fixed": 0.0, "peer": 0.0}
@@ -83,9 +84,9 @@ def measured(asked: argparse.Namespace) -> dict[str, float]:
         start = time.perf_counter()
         draws += until(part, names)
         seconds["until decided"] += time.perf_counter() - start
-        seconds["fixed"] += seconds_of(lambda part=part, names=names: fixed(part, names))
+        seconds["fixed"] += seconds_of(partial(fixed, part, names))
         images = torch.stack(part).numpy()
-        seconds["peer"] += seconds_of(lambda images=images: peer.certify(images, asked.n, best))
+        seconds["peer"] += seconds_of(partial(peer.certify, images, asked.n, best))
     return {
         **seconds,
         "inputs": len(xs),
