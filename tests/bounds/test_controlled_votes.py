@@ -112,8 +112,8 @@ def test_without_its_mean_no_radius_would_be_claimed_and_every_one_given_up() ->
 
 def test_a_control_variate_with_its_mean_twice_claims_what_is_false(monkeypatch: pytest.MonkeyPatch) -> None:
     def twice(payoffs: tuple[float, float], values: list[float], masses: list[float]) -> Floats:
-        paid: Floats = np.array(payoffs, np.float64) - np.array(values)[:, None] + 1.6 * float(np.dot(values, masses))
-        return paid
+        found: Floats = np.array(payoffs) - np.array(values)[:, None] + 1.6 * float(np.dot(values, masses))
+        return found
 
     monkeypatch.setattr(controlled, "controlled_payoffs", twice)
     assert crossed(P0, 0.15, "claim", control()) > 0.4
