@@ -31,7 +31,8 @@ def drawn(profile: StoredProfile) -> Figure:
 
 def steps(figure: Figure, panel: int) -> list[tuple[Any, Any, Any]]:
     """The values, edges and baseline of each row of steps."""
-    return [tuple(patch.get_data()) for patch in figure.axes[panel].patches if isinstance(patch, StepPatch)]
+    rows = [patch.get_data() for patch in figure.axes[panel].patches if isinstance(patch, StepPatch)]
+    return [(values, edges, baseline) for values, edges, baseline in rows]
 
 
 def test_votes_are_stacked_shares_of_each_bin() -> None:
