@@ -19,7 +19,8 @@ class Coins(nn.Module):
 
     The sum of the input's numbers, times the frequency, turns a wheel whose arcs have the lengths p_k. Under noise of
     scale sigma in d dimensions the position differs from uniform by less than 3 exp(-2 pi^2 frequency^2 sigma^2 d), so
-    for sigma of 0.05 or more by nothing that a double can hold.
+    for sigma of 0.05 or more by nothing that a double can hold. Votes of the same noise at two points are not
+    independent: the published search makes fresh noise at each look.
     """
 
     edges: Tensor

@@ -1,0 +1,73 @@
+"""A network's coins: their shares are those of the votes, and what is reported on them is what was thrown."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from doublebubble.reproduce import chosen_scale
+from doublebubble.reproduce.coin_votes import Coined, coined, reported_by, rightly, run, shares_of
+from doublebubble.reproduce.laboratory import Wanted
+from doublebubble.reproduce.looking import Reported, read_simulation
+from tests.reproduce.invented import InventedLaboratory, Silent
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> InventedLaboratory:
+    out = tmp_path_factory.mktemp("out")
+    scale = chosen_scale("smoke", inputs=5)
+    study = replace(scale.studies[0], n=40, sigmas=(0.5,), curves=(0.5,))
+    return InventedLaboratory(replace(scale, studies=(study,)), out, out / "models", Silent())
+
+
+def test_coins_have_the_shares_of_the_votes_and_are_thrown_once(lab: InventedLaboratory) -> None:
+    (study,) = lab.scale.studies
+    paper = lab.run(Wanted(study, 0.5, "paper", "approximate"))
+    found = coined(lab, study, paper, 0.5)
+    votes = {record.index: record.counts["select"] for record in lab.run(Wanted(study, 0.5, "sound", "full")).records}
+    right = {record.index for record in paper.records if rightly(record)}
+    assert set(found.shares) == right
+    for index, shares in found.shares.items():
+        assert sum(shares) == pytest.approx(1.0)
+        assert all(shares[k] == count / 100 for k, count in votes[index].items())
+    assert len(found.reported.cohen) == len(right)
+    assert all(a <= b for a, b in zip(found.reported.cohen, found.reported.largest, strict=True))
+    (kept,) = (lab.out / "simulations").glob("coins-of-*.json")
+    stamp = kept.stat().st_mtime_ns
+    assert coined(lab, study, paper, 0.5) == read_simulation(kept, Coined)
+    assert kept.stat().st_mtime_ns == stamp
+
+
+def test_the_figure_shows_the_network_its_coins_and_the_law(lab: InventedLaboratory) -> None:
+    results = run(lab)
+    lines = {line.label: line for line in results.figures[0].panels[0][0].lines}
+    assert list(lines) == ["network", "its coins", "predicted"]
+    paper = lab.run(Wanted(lab.scale.studies[0], 0.5, "paper", "approximate"))
+    kept = [record for record in paper.records if rightly(record)]
+    cohen, single = (sum(record.radii[name] for record in kept) for name in ("cohen", "single"))
+    assert lines["network"].points[0.5].value == pytest.approx(100 * (single / cohen - 1))
+    assert reported_by(kept, 40).gain == pytest.approx(single / cohen - 1)
+
+
+def test_the_prediction_is_the_law_of_the_largest_look() -> None:
+    found = Coined(
+        name="x",
+        sigma=0.5,
+        n=400,
+        alpha=0.05,
+        shares={0: (0.9, 0.1), 1: (0.7, 0.3)},
+        reported=Reported(cohen=(0.5, 0.2), largest=(0.6, 0.3), looks=(10, 10)),
+    )
+    one, many = (replace_looks(found, looks).predicted for looks in (0, 10))
+    assert one == pytest.approx(0.0)
+    assert many > 5
+    assert np.isfinite(many)
+
+
+def replace_looks(found: Coined, looks: int) -> Coined:
+    return found.model_copy(update={"reported": found.reported.model_copy(update={"looks": (looks, looks)})})
+
+
+def test_shares_are_of_the_inputs_asked_for(lab: InventedLaboratory) -> None:
+    sound = lab.run(Wanted(lab.scale.studies[0], 0.5, "sound", "full"))
+    assert set(shares_of(sound, {0, 2})) == {0, 2}
