@@ -48,7 +48,7 @@ class VoteStream(Accumulator):
             raise AssertionError(f"draw {first} came where draw {self.drawn} was expected")
         self._new.append(votes)
         if self._past is not None:
-            self._past.append(votes.to("cpu", torch.int16))
+            self._past.append(votes.to("cpu", torch.int32))
         if self._line is not None:
             self._bins += self._places(self._line, noise)
         self.drawn += len(votes)

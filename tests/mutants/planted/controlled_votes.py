@@ -95,7 +95,7 @@ MUTANTS = (
     Mutant(
         "verifier-takes-any-places",
         _VERIFIER,
-        "            require(bool(likely), ",
+        "            require(likely, ",
         "            require(True, ",
         "A table with draws where the control variate is small would prove any radius.",
         ("audit/reverify/test_changed.py::test_a_radius_that_was_given_up_cannot_be_claimed",),

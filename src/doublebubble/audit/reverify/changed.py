@@ -119,10 +119,8 @@ class Changed:
         for there, mass in zip(made, self.masses, strict=True):
             expected = sum(made) * mass
             off = abs(there - expected)
-            likely = off * off <= 2 * _RARE * (expected + off / 3)
-            require(
-                bool(likely), f"{there} of {sum(made)} draws fall in a bin where {float(expected):.1f} are expected"
-            )
+            likely = bool(off * off <= 2 * _RARE * (expected + off / 3))
+            require(likely, f"{there} of {sum(made)} draws fall in a bin where {float(expected):.1f} are expected")
 
     def _check_control(self) -> None:
         """The control variate is the share of hits before the change in the bin and its neighbours, in 4 decimals."""
