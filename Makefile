@@ -9,7 +9,7 @@ help: ## list the targets
 
 venv: .venv/installed ## install doublebubble and its tools into .venv
 .venv/installed: pyproject.toml constraints.txt
-	@echo "==> setting up .venv (once; about 1 GB, a few minutes)"
+	@echo "==> setting up .venv (once; about 3 GB, a few minutes)"
 	@$(PYTHON) -c 'import sys; sys.exit("doublebubble needs Python 3.11 or newer, got %d.%d" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'

@@ -1,10 +1,8 @@
 """What mkdocs does not do by itself: notebooks as pages, and the files beside the README as pages of the site."""
 
 import importlib
-import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from mkdocs.config.defaults import MkDocsConfig
@@ -17,14 +15,6 @@ if str(DOCS.parent) not in sys.path:
 notebooks = importlib.import_module("docs.notebooks")
 
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
-LATER = ("models.md",)
-"""Pages that another change brings: linked and listed as soon as they are there."""
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave pages that are still to come out of the navigation."""
-    config.nav = _present(config.nav)
-    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -42,16 +32,4 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Links to the files beside the README lead to their pages here."""
     for name in BESIDE:
         markdown = markdown.replace(f"](../{name}", f"]({name}")
-    for name in LATER:
-        if not (DOCS / name).exists():
-            markdown = re.sub(rf"\[([^\]]*)\]\((?:\.\./)?{re.escape(name)}\)", r"\1", markdown)
     return markdown
-
-
-def _present(nav: Any) -> Any:
-    if isinstance(nav, list):
-        kept = [_present(item) for item in nav]
-        return [item for item in kept if item]
-    if isinstance(nav, dict):
-        return {key: value for key, item in nav.items() if (value := _present(item))}
-    return None if nav in LATER and not (DOCS / nav).exists() else nav
