@@ -162,7 +162,7 @@ def _ranges(panels: Sequence[Panel], style: AxesStyle) -> tuple[tuple[float, flo
 def _draw_panel(
     axes: "Axes", panel: Panel, style: AxesStyle, x_range: tuple[float, float], y_range: tuple[float, float]
 ) -> None:
-    axes.set_title(panel.title, fontsize=_SMALL + 0.5, loc="left")
+    axes.set_title(panel.title, fontsize=_SMALL, loc="left")
     axes.tick_params(labelsize=_SMALL)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
