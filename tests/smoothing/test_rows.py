@@ -345,7 +345,7 @@ def by_chance(x: Any) -> Any:
     ("f", "message"),
     [
         (in_place, "changes its input in place"),
-        (of_the_batch, "the same row, beside other rows"),
+        (of_the_batch, "the same row, in a smaller batch"),
         (Remembering(), "run twice in a row"),
         (by_chance, "run twice in a row, .* on chance"),
     ],

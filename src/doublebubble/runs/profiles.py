@@ -43,9 +43,12 @@ def deciding_profile(record: Record, vectors: Floats | None, sigma: float) -> St
         raise RunError(f"input {record.index}: the profile that was stored cannot be read ({error})") from error
 
 
-def _read(ball: BallRecord, vectors: Floats, sigma: float) -> StoredProfile:
+def _read(ball: BallRecord, vectors: Floats, sigma: float) -> StoredProfile | None:
     evidence: Any = ball.evidence
-    rules = [rule for rule in evidence["rules"] if rule["rule"] == "profile"]
+    profiles = [rule for rule in evidence["rules"] if rule["rule"] == "profile"]
+    rules = [rule for rule in profiles if evidence["profiles"][str(int(rule["rivals"][0]))]["sectors"]]
+    if not rules:  # every rival is held off by votes, with a control variate or without
+        return None
     rule = min(rules, key=lambda each: each["radius"])
     rival = int(rule["rivals"][0])
     stored = evidence["profiles"][str(rival)]

@@ -24,7 +24,7 @@ MUTANTS = (
     Mutant(
         "rounding-of-bins-paid-for-one-edge",
         _LINES,
-        "each = 0.8 * 1.01 * error * len(self.edges)",
+        "each = 0.8 * 1.01 * error * edges",
         "each = 0.8 * 1.01 * error",
         "A draw may be misplaced at every edge.",
         ("test_lines.py::test_the_budget_grows_with_draws_and_edges_and_is_small",),

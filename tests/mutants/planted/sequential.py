@@ -134,8 +134,8 @@ MUTANTS = (
     Mutant(
         "ladder-at-all-of-alpha",
         _PROTOCOL,
-        "self._edges = edges_of(config, smoothed.sigma, self._alpha)",
-        "self._edges = edges_of(config, smoothed.sigma)",
+        "self._edges = edges_of(config, smoothed.sigma, self._alpha, self._reserve)",
+        "self._edges = edges_of(config, smoothed.sigma, None, self._reserve)",
         "The record would state a level that the bets were not made for.",
         ("protocols/test_sequential.py::test_a_loss_costs_draws",),
     ),
