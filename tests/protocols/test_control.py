@@ -51,6 +51,7 @@ def test_wrong_claims_are_at_most_alpha_with_a_look_at_every_draw(monkeypatch: p
     monkeypatch.setattr(sequential, "looks", lambda cap: range(1, cap + 1))
     monkeypatch.setattr(control, "_LEAST_SEEN", 48)
     monkeypatch.setattr(control, "_WORTH", 40)
+    monkeypatch.setattr(control, "_MOST_LEFT", 9.0)
     monkeypatch.setattr(Controlling, "_direction", lambda *_: (turned, Cost(), 0))
     sequential._edges.cache_clear()
     case = Case("edge", HalfSpace(NORMAL, 0.75 - 1e-7), torch.zeros(2), SIGMA)
