@@ -29,10 +29,9 @@ def drawn(profile: StoredProfile) -> Figure:
     return figure
 
 
-def steps(figure: Figure, panel: int) -> list[tuple[Any, Any, Any]]:
+def steps(figure: Figure, panel: int) -> list[Any]:
     """The values, edges and baseline of each row of steps."""
-    rows = [patch.get_data() for patch in figure.axes[panel].patches if isinstance(patch, StepPatch)]
-    return [(values, edges, baseline) for values, edges, baseline in rows]
+    return [patch.get_data() for patch in figure.axes[panel].patches if isinstance(patch, StepPatch)]
 
 
 def test_votes_are_stacked_shares_of_each_bin() -> None:

@@ -8,6 +8,7 @@ from doublebubble.errors import SettingError
 from doublebubble.geometry.profile import Guess, best_profile_prices, checked_guess, cost, default_edges, mean_value
 
 from .planar import worst_lead
+from .truth import blurred_profile
 
 EDGES = default_edges(14)
 MIDDLES = np.concatenate((EDGES[:1] - 0.4, 0.5 * (EDGES[1:] + EDGES[:-1]), EDGES[-1:] + 0.4))
@@ -35,16 +36,21 @@ def test_within_a_thousandth_of_the_linear_program(
     assert primal - 1e-3 <= dual <= primal + 1e-7
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(5))
 def test_random_profiles_are_within_a_thousandth_of_the_linear_program(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Probabilities, slopes, shares of the rival and displacements at random, off the line."""
+    """Probabilities, slopes, shares of the rival and displacements at random, off the line; as many bins as usual.
+
+    With fewer bins the outermost hold more, and the last one is charged the cost at its edge. A grid of cells leaves
+    out classifiers, so its optimum lies above the true one: by 2e-4 at 60 rows, hence 120 here.
+    """
     rng = np.random.default_rng(seed)
-    guess = blurred(rng.uniform(0.55, 0.92), rng.uniform(0.5, 0.85), rng.uniform(0.0, 0.2), rng.uniform(0.4, 1.0))
+    p, slope, gamma = rng.uniform(0.55, 0.92), rng.uniform(0.5, 0.85), rng.uniform(0.0, 0.2)
+    guess = blurred_profile(p, slope, gamma, default_edges(24), rng.uniform(0.4, 1.0))
     length, angle = rng.uniform(0.3, 1.4), rng.uniform(0.3, 1.6)
     a, b = float(length * np.cos(angle)), float(length * np.sin(angle))
-    primal = worst_lead(guess, a, b, parts=6, rows=60)
+    primal = worst_lead(guess, a, b, parts=4, rows=120)
     (prices,) = best_profile_prices(guess, a, b)
     monkeypatch.setattr(cost, "_CHORD", 0.01)
     dual = mean_value(prices, guess) - float(prices.cost(a, b)[0])
