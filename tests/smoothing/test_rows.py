@@ -361,7 +361,7 @@ def test_an_onnx_file_whose_rows_see_each_other(tmp_path: Path, batch: int | str
     model.graph.node[2].CopyFrom(onnx.helper.make_node("Softmax", ["product"], ["scores"], axis=0))
     onnx.save(model, tmp_path / "m.onnx")
     classifier = SmoothedClassifier(load_onnx(tmp_path / "m.onnx", 10), 0.5, 10, batch_size=16)
-    with pytest.raises(ModelError, match="the same row, beside other rows"):
+    with pytest.raises(ModelError, match="the same row, in a smaller batch"):
         classifier.counts(torch.full((1, 8, 8), 0.5), 20, seed=0, index=0)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from doublebubble import registry
+from doublebubble.errors import InputError
 from doublebubble.report.captions import BANDS, provenance
 from doublebubble.report.facts import draws_asked, level, protocol_of
 from doublebubble.report.figure import (
@@ -64,6 +65,8 @@ def run_caption(run: StoredRun) -> str:
 
 def run_figure(run: StoredRun, title: str) -> "Figure":
     """The certified accuracy of one run; its panel says under which protocol, from how many draws, at which alpha."""
+    if not run.records:
+        raise InputError("figure: expected a run with at least one record, got none")
     table = frame(run)
     known = run.spec if isinstance(run.spec, RunSpec) else None
     label = f"sigma {known.sigma:g}" if known else "imported"
