@@ -39,7 +39,7 @@ MUTANTS = (
         "            if len(held) == FAILURES_AT_START:",
         "            if len(held) > 10**6:",
         "A model that fails on every input would leave a run of failures in place of an error.",
-        ("facade/test_faults.py::test_a_model_that_always_fails_is_the_runs_error",),
+        ("engines/test_base.py::test_if_the_first_inputs_all_fail_nothing_is_recorded",),
     ),
     Mutant(
         "lack-of-memory-recorded-as-a-failure",
@@ -138,10 +138,10 @@ MUTANTS = (
         lets_errors_out=True,
     ),
     Mutant(
-        "folder-begun-before-it-is-refused",
+        "folder-of-somebody-else-taken",
         _STORE,
-        "        self._require_ours()  # before anything is written: what is refused is left as it was\n",
-        "",
+        "        if others:",
+        "        if len(others) > 10**6:",
         "A folder of somebody else would be left with our files in it.",
         ("test_hostile.py::test_a_folder_of_somebody_else_is_left_as_it_was",),
     ),
