@@ -64,6 +64,15 @@ def test_no_profile() -> None:
     assert deciding_profile(bare.model_copy(update={"balls": (without,)}), VECTORS, 0.5) is None
 
 
+def test_rivals_held_off_by_votes_alone_have_no_profile_to_show() -> None:
+    assert deciding_profile(record(rules=[rule(0, 0.5, "controlled"), rule(2, 0.4, "counts")]), VECTORS, 0.5) is None
+    bare = {"0": stored(100) | {"sectors": []}, "2": stored(200) | {"sectors": []}}
+    assert deciding_profile(record(profiles=bare), VECTORS, 0.5) is None
+    found = deciding_profile(record(profiles={"0": stored(100), "2": bare["2"]}), VECTORS, 0.5)
+    assert found is not None
+    assert found.rival == 0
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -45,6 +45,8 @@ def deciding_profile(record: Record, vectors: Floats | None, sigma: float) -> St
 
 def _read(ball: BallRecord, vectors: Floats, sigma: float) -> StoredProfile | None:
     evidence: Any = ball.evidence
+    if not evidence["rules"]:
+        raise ValueError("no rule is stored")
     profiles = [rule for rule in evidence["rules"] if rule["rule"] == "profile"]
     rules = [rule for rule in profiles if evidence["profiles"][str(int(rule["rivals"][0]))]["sectors"]]
     if not rules:  # every rival is held off by votes, with a control variate or without
