@@ -25,6 +25,13 @@ class ModelError(DoubleBubbleError, RuntimeError):
     """A model that cannot be certified as it is: training mode, wrong number of classes, non-finite logits."""
 
 
+class FunctionError(ModelError):
+    """A model that is no function of one row of its input: neighbours, chance, memory or training mode change it.
+
+    No input is to blame, and none can be certified: a run that meets it stops.
+    """
+
+
 class GradientError(ModelError):
     """A model whose logits autograd cannot differentiate: a black box."""
 

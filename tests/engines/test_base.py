@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -7,9 +7,9 @@ from torch import nn
 
 from doublebubble import CertifyConfig
 from doublebubble.certificate import Certificate
-from doublebubble.engines.base import Failure, Outcome, Recipe, certify_group, execute, in_groups
+from doublebubble.engines.base import Failure, Outcome, Recipe, certify_group, certify_streamed, execute, in_groups
 from doublebubble.engines.local import LocalEngine
-from doublebubble.errors import InputError, ModelError, RunError
+from doublebubble.errors import FunctionError, InputError, ModelError, RunError
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.smoothing import Input
@@ -96,6 +96,29 @@ def test_running_out_of_memory_is_not_the_inputs_fault(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"out of memory on the device: free some .* resume with the same command"):
         run(tmp_path, FakeCertifier(poisoned=[3], error=error), range(8))
     assert all(record.status == "certified" for record in read_run(tmp_path).records)
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_a_model_that_is_no_function_of_its_input_stops_the_run(tmp_path: Path, count: int) -> None:
+    """However short the run is: no input is to blame, so none is recorded as failed and no neighbour is tried alone."""
+    certifier = FakeCertifier(poisoned=[count - 1], error=FunctionError("input 3: rows influence each other"))
+    with pytest.raises(RunError, match=r"input 3: rows influence each other\. The run stops; do not use what it rec"):
+        run(tmp_path, certifier, range(count))
+    assert [record.index for record in read_run(tmp_path).records] == list(range(count - 1))[: count // 2]
+    assert len(certifier.calls) == (count + 3) // 4
+
+
+def test_a_model_that_is_no_function_of_its_input_stops_a_stream() -> None:
+    class Streaming(FakeCertifier):
+        def certify_stream(self, inputs: Iterable[Input]) -> Iterator[Certificate]:
+            for given in inputs:
+                yield from self.certify_inputs([given])
+
+    certifier = Streaming(poisoned=[2], error=FunctionError("input 2: chance"))
+    made = certify_streamed(certifier, inputs(range(4)))
+    with pytest.raises(RunError, match=r"input 2: chance\. The run stops"):
+        list(made)
+    assert certifier.calls == [(0,), (1,), (2,)]
 
 
 def test_the_advice_on_memory_can_be_followed(tmp_path: Path) -> None:

@@ -189,6 +189,23 @@ def test_inputs_that_all_fail_do_not_block_the_folder(tmp_path: Path) -> None:
     assert len(db.certify(make(), (X, Y), indices="0:6", out=tmp_path / "run", **SETTINGS).records) == 6
 
 
+class Centred(nn.Module):
+    """Logits less their mean over the batch: every row depends on its neighbours."""
+
+    def forward(self, batch: Tensor) -> Tensor:
+        logits = batch.flatten(1)[:, :2]
+        return logits - logits.mean(0)
+
+
+@pytest.mark.filterwarnings("ignore::doublebubble.errors.DoubleBubbleWarning")
+@pytest.mark.parametrize("settings", [{"n": 100, "n0": 50}, {"radii": [0.1]}])
+def test_rows_that_influence_each_other_stop_even_a_run_of_one_input(tmp_path: Path, settings: dict[str, Any]) -> None:
+    data = torch.rand(1, 4, generator=torch.Generator().manual_seed(0)), torch.tensor([0])
+    with pytest.raises(RunError, match=r"not a function of one row of its input.*The run stops"):
+        db.certify(Centred().eval(), data, sigma=0.5, num_classes=2, out=tmp_path / "run", **settings)
+    assert not (tmp_path / "run" / "records.jsonl").read_text()
+
+
 def test_the_first_look_warns_in_python_too() -> None:
     class Renumbered(nn.Module):
         def __init__(self) -> None:

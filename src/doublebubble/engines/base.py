@@ -13,7 +13,7 @@ from torch import nn
 from doublebubble.certificate import Certificate
 from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
-from doublebubble.errors import DoubleBubbleError, RunError
+from doublebubble.errors import DoubleBubbleError, FunctionError, RunError
 from doublebubble.models.calling import out_of_memory, reason
 from doublebubble.program import Program
 from doublebubble.runs.memory import Store
@@ -106,12 +106,16 @@ class Engine(Protocol):
 
 
 def certify_group(certifier: CertifiesInputs, inputs: Sequence[Input]) -> list[Outcome]:
-    """One outcome for each input. An input that cannot be certified becomes a failure and spoils no neighbour."""
+    """One outcome for each input. An input that cannot be certified becomes a failure and spoils no neighbour.
+
+    Out of memory, or a model that is no function of its input, is no input's fault: an error, and nothing is recorded.
+    """
     try:
         return list(certifier.certify_inputs(inputs))
+    except FunctionError as error:
+        raise _distrusted(error) from error
     except (DoubleBubbleError, MemoryError, RuntimeError) as error:
         if out_of_memory(error):
-            # The machine's fault, not the input's: nothing is to be recorded.
             said = reason(error.__cause__ or error)
             raise RunError(
                 "out of memory on the device: free some there and resume with the same command, or start again in "
@@ -122,6 +126,10 @@ def certify_group(certifier: CertifiesInputs, inputs: Sequence[Input]) -> list[O
         if len(inputs) == 1:
             return [Failure(inputs[0].index, inputs[0].label, str(error))]
     return [outcome for given in inputs for outcome in certify_group(certifier, [given])]
+
+
+def _distrusted(error: FunctionError) -> RunError:
+    return RunError(f"{error}. The run stops; do not use what it recorded of this model before, if it did")
 
 
 def certify_streamed(certifier: CertifiesStreams, inputs: Iterable[Input]) -> Iterator[Outcome]:
@@ -145,6 +153,8 @@ def certify_streamed(certifier: CertifiesStreams, inputs: Iterable[Input]) -> It
                 del at_work[certificate.index]
                 yield certificate
             return
+        except FunctionError as error:
+            raise _distrusted(error) from error
         except DoubleBubbleError:
             if broken:  # it was the data that failed, not the certification of an input
                 raise

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from doublebubble.errors import ModelError
+from doublebubble.errors import FunctionError, ModelError
 from doublebubble.models.calling import ModelCode, logits_of
 from doublebubble.program import Program
 
@@ -44,7 +44,9 @@ class Forward:
         training = [name or "the model itself" for name, module in self.model.named_modules() if module.training]
         if training:
             some = ", ".join(training[:3]) + (", ..." if len(training) > 3 else "")
-            raise ModelError(f"expected a model in evaluation mode, but {some} is in training mode: call model.eval()")
+            raise FunctionError(
+                f"expected a model in evaluation mode, but {some} is in training mode: call model.eval()"
+            )
 
     def buffers(self, x: Tensor) -> Buffers:
         """The arrays for inputs shaped and typed as x, the same at every call."""

@@ -9,7 +9,7 @@ any larger one is an error that says what was seen.
 import torch
 from torch import Tensor
 
-from doublebubble.errors import ModelError
+from doublebubble.errors import FunctionError, ModelError
 from doublebubble.models.calling import out_of_memory
 from doublebubble.smoothing.forward import Forward
 from doublebubble.streams import NormalDraws, Stream
@@ -36,7 +36,7 @@ class Rows:
         before = self._known.clone()
         self._logits = self._run(self._known)
         if not torch.equal(before, self._known):
-            raise ModelError(
+            raise FunctionError(
                 f"input {index}: the model changes its input in place: its rows must come out as they went in"
             )
         self._try_small_batches()
@@ -128,7 +128,7 @@ class Rows:
         apart = float((found - known).abs().max())
         allowed = self._forward.rounding * float(whole.abs().max())
         if not apart <= allowed:
-            raise ModelError(
+            raise FunctionError(
                 f"input {self._index}: the model is not a function of one row of its input: the same row, {how}, has "
                 f"logits that differ by {apart:.3g}, where rounding explains {allowed:.3g}; a certificate needs rows "
                 "that do not depend on each other, on chance or on earlier batches"

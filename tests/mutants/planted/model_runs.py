@@ -56,6 +56,14 @@ MUTANTS = (
         quick=True,
     ),
     Mutant(
+        "run-goes-on-with-rows-that-influence-each-other",
+        "engines/base.py",
+        "    except FunctionError as error:\n        raise _distrusted(error) from error\n    except (Double",
+        "    except (Double",
+        "Inputs of a model that is no function of its input would be certified beside the one that showed it.",
+        ("engines/test_base.py::test_a_model_that_is_no_function_of_its_input_stops_the_run",),
+    ),
+    Mutant(
         "rows-not-looked-at-again",
         _ROWS,
         "        if self._run_since % EVERY:",
