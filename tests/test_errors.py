@@ -29,8 +29,8 @@ def test_a_warning_is_no_error() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_error_is_there_at_top_level(kind: type[Exception]) -> None:
-    assert getattr(db, kind.__name__) is kind
     assert kind.__name__ in db.__all__
+    assert getattr(db, kind.__name__) is kind
 
 
 def test_a_message_is_one_line_and_steers_no_terminal() -> None:

@@ -130,7 +130,7 @@ MUTANTS = (
         "simultaneous-by-the-inputs-asked-for",
         "facade/job.py",
         'update={"alpha": config.alpha / len(source)}',
-        'update={"alpha": config.alpha / len(parse_indices(_text(indices, len(source)), len(source)))}',
+        'update={"alpha": config.alpha / len(chosen_indices(indices, len(source)))}',
         "Shards that are merged later would hold together at the level of one shard only.",
         ("facade/test_job.py::test_a_simultaneous_level_is_divided_by_the_split_whichever_inputs_are_asked_for",),
     ),
