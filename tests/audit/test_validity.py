@@ -70,7 +70,7 @@ def test_numbers_do_not_depend_on_the_workers() -> None:
     assert alone[0].own == 120
 
 
-@pytest.mark.parametrize("method", ["cohen", "boundary", "dipole", "first_order"])
+@pytest.mark.parametrize("method", ["cohen", "boundary", "double", "dipole", "first_order"])
 def test_methods_hold_where_their_bounds_are_tight(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validity, "_CHUNK", 10)  # so many certificates for each plan
     (question,) = tight_questions((method,), (0.2,), 80, 300)

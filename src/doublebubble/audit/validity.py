@@ -25,6 +25,7 @@ LEVEL = 1e-3
 """The probability that anything at all is called invalid by bad luck."""
 _CHUNK = 100  # repetitions at once, and by one plan where plans are shared: progress is told between them
 _VOTES = ("binary", "multiclass")
+_TIMES_N = {"double": 5}  # two balls share draws and alpha: with fewer than 2000 votes at the input certify more
 Watcher = Callable[[int], None]
 
 
@@ -85,14 +86,15 @@ def every_question(
 def tight_questions(methods: Sequence[Method], alphas: Sequence[float], times: int, n: int) -> list[Question]:
     """Each method at the point where its bound is nearly tight; a long search, so that plans come near the best.
 
-    Searches take most of the time, so plans are shared.
+    Searches take most of the time, so plans are shared. A method that would fall back at n gets more draws.
     """
     found = []
     for alpha in alphas:
         for method, case in tight_cases().items():
             if method in methods:
                 search = SoundSearch(draws=1000)
-                config = CertifyConfig(n=n, n0=max(1, n // 5), alpha=alpha, methods=(method,), sound=search)
+                draws = n * _TIMES_N.get(method, 1)
+                config = CertifyConfig(n=draws, n0=max(1, draws // 5), alpha=alpha, methods=(method,), sound=search)
                 found.append(Question(case, config, times, shared=True))
     return found
 
