@@ -4,7 +4,8 @@
 
 ACR and certified accuracies are over all inputs, those not correctly predicted counting as 0. Ratios of sums and median
 gains are over the correctly predicted ones; an input gained if its radius exceeds multiclass Cohen's. Draws and forward
-passes are those of a whole input, all methods and the search included; a backward pass counts as two. *Equal shares*
+passes are those of a whole input, all methods and the search included; a backward pass counts as two. *Time* is that of
+select, search, n certify draws and arithmetic over that of select and n draws alone. *Equal shares*
 is Cohen's radius with as many forward passes, if its votes fell in the same shares as those that were drawn: what the
 search's draws would have added to it. `--equal` names a run of Cohen's radius alone with that many fresh draws: then
 each row is compared with that too.
@@ -148,7 +149,10 @@ def _against(mine: Floats, base: Floats) -> list[str]:
 
 def _costs(run: db.Run, every: pd.DataFrame, equal: db.Run | None) -> list[str]:
     """What an input costs on average, by stage and in all: a table of its own."""
-    lines = ["| run | select | search | certify | draws in all | forward passes |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| run | select | search | certify | draws in all | forward passes | time |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for name, found in (
         ("this run", every),
         ("equal", None if equal is None else measured(equal, set(every["index"]))),
@@ -157,8 +161,16 @@ def _costs(run: db.Run, every: pd.DataFrame, equal: db.Run | None) -> list[str]:
             stages = [found.get(f"draws_{stage}", pd.Series([0.0])).mean() for stage in ("select", "search", "certify")]
             means = [*stages, found["draws"].mean(), found["forward"].mean()]
             methods = " ".join(spec_of(run if equal is None or name == "this run" else equal).config.methods)
-            lines.append(f"| {name}: {methods} | " + " | ".join(f"{mean:,.0f}" for mean in means) + " |")
+            numbers = " | ".join(f"{mean:,.0f}" for mean in means)
+            lines.append(f"| {name}: {methods} | {numbers} | {_time_over_votes(found, spec_of(run).config.n):.2f} |")
     return lines
+
+
+def _time_over_votes(found: pd.DataFrame, n: int) -> float:
+    """The time of an input, with n certify draws however many its methods made, over that of select and these draws."""
+    spent = {stage: found.get(f"seconds_{stage}", pd.Series([0.0])).sum() for stage in ("select", "search", "geometry")}
+    votes = spent["select"] + (found["seconds_certify"] * n / found["draws_certify"]).sum()
+    return float((votes + spent["search"] + spent["geometry"]) / votes)
 
 
 if __name__ == "__main__":

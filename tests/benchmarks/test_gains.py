@@ -12,7 +12,7 @@ import doublebubble as db
 from benchmarks.gains import by_stride, certified, correct_ones, equal_draws
 from benchmarks.gains_ceiling import plugged_in
 from benchmarks.gains_figure import points
-from benchmarks.gains_table import cohen_of_shares, measured, table
+from benchmarks.gains_table import _time_over_votes, cohen_of_shares, measured, table
 from doublebubble import SmoothedClassifier
 from doublebubble.audit.oracles import HalfSpace, Slab
 from doublebubble.bounds import clopper_pearson
@@ -142,3 +142,10 @@ def test_inputs_whose_select_draws_name_another_class_are_left_out() -> None:
     expected = [index for index in order[:30] if bool(right[index])][:20]
     assert found == expected
     assert expected != order[:20]
+
+
+def test_time_is_that_of_n_certify_draws_and_of_all_that_is_not_votes() -> None:
+    """Two plans of n draws each took 8 s to certify, so votes alone take 1 + 4; search and arithmetic add 3."""
+    columns = {"seconds_select": 1.0, "seconds_search": 2.0, "seconds_geometry": 1.0, "seconds_certify": 8.0}
+    found = pd.DataFrame({**{name: [value] for name, value in columns.items()}, "draws_certify": [200]})
+    assert _time_over_votes(found, 100) == pytest.approx(8 / 5)
