@@ -7,6 +7,7 @@ import typer
 
 from doublebubble.cli.model_options import DEVICE_HELP, chosen_device
 from doublebubble.terminal import Terminal
+from doublebubble.types import TrainMethod
 
 _RECIPE = "Recipe (default: as published for the data set and method)"
 
@@ -15,7 +16,7 @@ def train(
     out: Annotated[Path, typer.Option(help="Folder for the model, its checkpoints and metrics.")],
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
     dataset: Annotated[str, typer.Option(help="A name from `doublebubble data list`, or folder:PATH.")] = "digits",
-    method: Annotated[str, typer.Option(help="gaussian or macer.")] = "gaussian",
+    method: Annotated[TrainMethod, typer.Option(help="What is trained, and how: see docs/training.md.")] = "gaussian",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     resume: Annotated[bool, typer.Option(help="Go on where an interrupted run stopped, or begin again.")] = True,
     device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
@@ -37,10 +38,16 @@ def train(
         int | None,
         typer.Option(help="Training images kept to choose the best epoch (a tenth at most).", rich_help_panel=_RECIPE),
     ] = None,
-    draws: Annotated[int | None, typer.Option(help="MACER: draws per image.", rich_help_panel=_RECIPE)] = None,
-    lam: Annotated[float | None, typer.Option(help="MACER: weight of the radius.", rich_help_panel=_RECIPE)] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Of MACER, consistency: per image.", rich_help_panel=_RECIPE)
+    ] = None,
+    lam: Annotated[
+        float | None,
+        typer.Option(help="Weight of MACER's hinge, or of consistency's divergence.", rich_help_panel=_RECIPE),
+    ] = None,
     gamma: Annotated[float | None, typer.Option(help="MACER: hinge.", rich_help_panel=_RECIPE)] = None,
     beta: Annotated[float | None, typer.Option(help="MACER: inverse temperature.", rich_help_panel=_RECIPE)] = None,
+    eta: Annotated[float | None, typer.Option(help="Consistency: weight of entropy.", rich_help_panel=_RECIPE)] = None,
 ) -> None:
     """Train a classifier that keeps its mind under Gaussian noise.
 
@@ -77,6 +84,7 @@ def train(
         lam=lam,
         gamma=gamma,
         beta=beta,
+        eta=eta,
     )
     data = load_dataset(dataset, "train", data_dir, settings.size)
     console = Terminal()

@@ -18,6 +18,7 @@ from doublebubble.files import write_whole
 from doublebubble.models import ModelCard, Normalised, accuracy, build, save_model
 from doublebubble.streams import Stream
 from doublebubble.training.batches import AUGMENTATIONS, enumerate_batches
+from doublebubble.training.consistency import consistency_step
 from doublebubble.training.gaussian import StepLoss, gaussian_step
 from doublebubble.training.macer import macer_step
 from doublebubble.training.metrics import METRICS, EpochMetrics, append_metrics, keep_metrics
@@ -129,10 +130,12 @@ class _Run:
 
     def _loss(self, x: Tensor, labels: Tensor, stream: Stream) -> StepLoss:
         settings = self.settings
-        if settings.method == "gaussian":
-            return gaussian_step(self.model, x, labels, settings.sigma, stream)
-        constants = (settings.draws, settings.lam, settings.gamma, settings.beta)
-        return macer_step(self.model, x, labels, settings.sigma, stream, *constants)
+        given = (self.model, x, labels, settings.sigma, stream)
+        if settings.method == "macer":
+            return macer_step(*given, settings.draws, settings.lam, settings.gamma, settings.beta)
+        if settings.method == "consistency":
+            return consistency_step(*given, settings.draws, settings.lam, settings.eta)
+        return gaussian_step(*given)
 
     def _held_out(self) -> float | None:
         if not len(self.held_labels):

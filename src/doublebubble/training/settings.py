@@ -1,4 +1,4 @@
-"""What a training run is: its settings, and a preset for each data set and method. May import only errors."""
+"""What a training run is: its settings, and a preset for each data set and method. May import only errors and types."""
 
 from pathlib import Path
 from typing import Literal
@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from doublebubble.errors import SettingError
 from doublebubble.files import read_plain
 from doublebubble.json_text import parse_json
-
-TrainMethod = Literal["gaussian", "macer"]
+from doublebubble.types import TrainMethod
 
 
 class TrainSettings(BaseModel):
@@ -38,6 +37,12 @@ class TrainSettings(BaseModel):
     lam: float = Field(12.0, ge=0)
     gamma: float = Field(8.0, gt=0)
     beta: float = Field(16.0, gt=0)
+    eta: float = Field(0.5, ge=0)
+
+    @property
+    def copies(self) -> int:
+        """How many noisy copies of an image a step runs."""
+        return self.draws if self.method in ("macer", "consistency") else 1
 
 
 _ADAM = {"optimiser": "adam", "lr": 0.001, "batch_size": 128, "epochs": 50}
@@ -65,6 +70,16 @@ _MACER: dict[str, object] = {
     "epochs": 440,
     "milestones": (200, 400),
 }
+_GREY = ("digits", "mnist", "fashion-mnist")
+
+
+def _consistency(family: str, sigma: float) -> dict[str, object]:
+    """Jeong and Shin: lambda is halved for sigma 0.5 and above; their schedule is that of MNIST, or of CIFAR-10."""
+    lam = 10.0 if sigma < 0.5 else 5.0
+    shared = {**_SGD_STEPS, "weight_decay": 1e-4, "batch_size": 256, "draws": 2, "eta": 0.5}
+    if family in _GREY:
+        return {**shared, "lr": 0.01, "epochs": 90, "milestones": (30, 60), "lam": lam}
+    return {**shared, "lr": 0.1, "epochs": 150, "milestones": (50, 100), "lam": 2 * lam}
 
 
 def preset(dataset: str, method: str, sigma: float, **overrides: object) -> TrainSettings:
@@ -75,6 +90,8 @@ def preset(dataset: str, method: str, sigma: float, **overrides: object) -> Trai
     fields = dict(_GAUSSIAN[family])
     if method == "macer":
         fields.update(_MACER)
+    elif method == "consistency":
+        fields.update(_consistency(family, sigma))
     fields.update({name: value for name, value in overrides.items() if value is not None})
     return validated({**fields, "dataset": dataset, "method": method, "sigma": sigma})
 
