@@ -17,3 +17,10 @@ def test_a_denoiser_goes_before_the_classifier() -> None:
     both = Denoised(Halve(), nn.Flatten())
     assert torch.equal(both(X), (X / 2).flatten(1))
     assert [name for name, _ in both.named_children()] == ["denoiser", "classifier"]
+
+
+def test_its_classes_are_those_of_the_classifier() -> None:
+    classifier = nn.Flatten()
+    assert Denoised(nn.Identity(), classifier).classes == ()
+    classifier.classes = ["cat", "dog"]
+    assert Denoised(nn.Identity(), classifier).classes == ("cat", "dog")

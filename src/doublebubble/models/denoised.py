@@ -2,18 +2,22 @@
 
 from torch import Tensor, nn
 
+from doublebubble.models.class_names import class_names
+
 
 class Denoised(nn.Module):
     """`classifier(denoiser(x))`, to be smoothed as one model.
 
     An undefended classifier changes its mind under noise and certifies next to nothing. A denoiser for noise of the
-    same sigma gives it images that it knows; both take images in [0, 1], with any normalisation inside.
+    same sigma gives it images that it knows; both take images in [0, 1], with any normalisation inside. `classes` are
+    the classifier's.
     """
 
     def __init__(self, denoiser: nn.Module, classifier: nn.Module) -> None:
         super().__init__()
         self.denoiser = denoiser
         self.classifier = classifier
+        self.classes = class_names(classifier)
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits of noisy images."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from doublebubble.errors import SettingError
 from doublebubble.files import read_plain
@@ -38,6 +38,22 @@ class TrainSettings(BaseModel):
     gamma: float = Field(8.0, gt=0)
     beta: float = Field(16.0, gt=0)
     eta: float = Field(0.5, ge=0)
+    classifier: str | None = None
+    stability: float = Field(0.0, ge=0)
+
+    @field_validator("classifier")
+    @classmethod
+    def _only_behind_a_denoiser(cls, given: str | None, info: ValidationInfo) -> str | None:
+        if given is not None and info.data.get("method") != "denoiser":
+            raise ValueError("only method denoiser takes a classifier")
+        return given
+
+    @field_validator("stability")
+    @classmethod
+    def _only_of_a_classifier(cls, given: float, info: ValidationInfo) -> float:
+        if given > 0 and info.data.get("classifier") is None:
+            raise ValueError("is that of a classifier behind the denoiser, which is not given")
+        return given
 
     @property
     def copies(self) -> int:
@@ -70,6 +86,16 @@ _MACER: dict[str, object] = {
     "epochs": 440,
     "milestones": (200, 400),
 }
+_DENOISER: dict[str, object] = {
+    "arch": "unet",
+    "optimiser": "adam",
+    "lr": 0.002,
+    "schedule": "one-cycle",
+    "milestones": (),
+    "batch_size": 64,
+    "epochs": 5,
+}
+_STABILITY = 0.1
 _GREY = ("digits", "mnist", "fashion-mnist")
 
 
@@ -92,6 +118,9 @@ def preset(dataset: str, method: str, sigma: float, **overrides: object) -> Trai
         fields.update(_MACER)
     elif method == "consistency":
         fields.update(_consistency(family, sigma))
+    elif method == "denoiser":
+        fields.update(_DENOISER if family != "digits" else {**_DENOISER, "batch_size": 32, "epochs": 30})
+        fields.update({"holdout": 0} if overrides.get("classifier") is None else {"stability": _STABILITY})
     fields.update({name: value for name, value in overrides.items() if value is not None})
     return validated({**fields, "dataset": dataset, "method": method, "sigma": sigma})
 
