@@ -5,10 +5,7 @@ from typing import get_args
 
 import pytest
 
-import doublebubble as db
 from doublebubble.cli.train import complete_method
-from doublebubble.data import load_dataset
-from doublebubble.models import Denoised, load_denoiser, load_model
 from doublebubble.training import EpochMetrics, TrainSettings, loop, preset
 from doublebubble.training.metrics import append_metrics
 from doublebubble.types import TRAIN_METHODS
@@ -55,28 +52,6 @@ def test_every_method_is_offered_completed_and_known_to_the_settings(capsys: pyt
     code, _, err = call(capsys, "train", "--sigma", "0.5", "--out", "nowhere", "--method", "adversarial")
     assert code == 2
     assert "method: Input should be 'gaussian'" in err
-
-
-def test_from_a_classifier_without_noise_and_a_denoiser_to_certificates(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """The whole way of docs/training.md, from the command line and from Python: the same radii."""
-    plain, denoiser, run = (str(tmp_path / name) for name in ("plain", "denoiser", "run"))
-    code, _, err = call(capsys, "train", "--sigma", "0", "--epochs", "3", "--out", plain)
-    assert (code, err) == (0, "")
-    options = ("train", "--sigma", "0.25", "--method", "denoiser", "--epochs", "2", "--out", denoiser)
-    code, out, err = call(capsys, *options, "--classifier", plain)
-    assert (code, err) == (0, "")
-    assert "noise of 0.25 is left as" in out
-    assert "behind it" in out
-    more = ("--dataset", "digits", "--sigma", "0.25", "--indices", "0:4", "--n", "200", "--methods", "cohen")
-    code, _, err = call(capsys, "certify", "--model", f"{denoiser}+{plain}", *more, "--out", run, "--quiet")
-    assert (code, err) == (0, "")
-    pair = Denoised(load_denoiser(denoiser)[0], load_model(plain)[0]).eval()
-    again = db.certify(pair, load_dataset("digits", "test"), sigma=0.25, n=200, methods="cohen", indices="0:4")
-    radii = db.load_run(run)["radius"]
-    assert radii.tolist() == again.frame["radius"].tolist()
-    assert (radii > 0).any()
 
 
 def test_a_denoiser_alone_has_no_accuracy_and_is_no_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

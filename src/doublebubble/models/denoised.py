@@ -10,7 +10,7 @@ class Denoised(nn.Module):
 
     An undefended classifier changes its mind under noise and certifies next to nothing. A denoiser for noise of the
     same sigma gives it images that it knows; both take images in [0, 1], with any normalisation inside. `classes` are
-    the classifier's.
+    the classifier's. It is in evaluation mode if both parts are.
     """
 
     def __init__(self, denoiser: nn.Module, classifier: nn.Module) -> None:
@@ -18,6 +18,7 @@ class Denoised(nn.Module):
         self.denoiser = denoiser
         self.classifier = classifier
         self.classes = class_names(classifier)
+        self.training = denoiser.training or classifier.training
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits of noisy images."""
