@@ -53,7 +53,7 @@ def load_classifier(
     `DENOISER+TEXT`, the first being a folder that `doublebubble train --method denoiser` wrote, is `Denoised`.
     """
     path, data = Path(text), (shape, num_classes, mean, std)
-    folder, behind = split_denoiser(text)
+    folder, behind = _split_denoiser(text)
     if folder is not None:
         denoiser, card = load_denoiser(folder)
         if card.shape[0] != shape[0]:
@@ -86,7 +86,7 @@ def load_classifier(
     return model.eval()
 
 
-def split_denoiser(text: str) -> tuple[Path | None, str]:
+def _split_denoiser(text: str) -> tuple[Path | None, str]:
     """The folder of the denoiser that stands before a model, if one does, and the model's own text."""
     before, plus, behind = text.partition("+")
     if plus and Path(before).is_dir() and not Path(text).exists():
@@ -96,7 +96,7 @@ def split_denoiser(text: str) -> tuple[Path | None, str]:
 
 def model_classes(text: str) -> tuple[str, ...]:
     """The classes that a trained folder or one of Hugging Face names, in the model's order; none for other models."""
-    text = split_denoiser(text)[1]
+    text = _split_denoiser(text)[1]
     path = Path(text)
     if text.startswith(PREFIX) and not path.exists():
         return read_folder(text).classes
@@ -105,7 +105,7 @@ def model_classes(text: str) -> tuple[str, ...]:
 
 def about_model(text: str) -> About | None:
     """What a folder says of the model in it; None for a model that does not say what images it takes."""
-    text = split_denoiser(text)[1]
+    text = _split_denoiser(text)[1]
     path = Path(text)
     if text.startswith(PREFIX) and not path.exists():
         found = read_folder(text)
