@@ -1,4 +1,7 @@
-"""The architectures known by name, each with its normalisation inside. May import only errors and streams."""
+"""The architectures known by name: classifiers, each with its normalisation inside, and denoisers.
+
+May import only errors and streams.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
