@@ -26,7 +26,8 @@ def test_it_is_in_evaluation_mode_if_both_parts_are() -> None:
 
 
 def test_its_classes_are_those_of_the_classifier() -> None:
-    classifier = nn.Flatten()
-    assert Denoised(nn.Identity(), classifier).classes == ()
-    classifier.classes = ["cat", "dog"]
-    assert Denoised(nn.Identity(), classifier).classes == ("cat", "dog")
+    class Named(nn.Flatten):
+        classes = ("cat", "dog")
+
+    assert Denoised(nn.Identity(), nn.Flatten()).classes == ()
+    assert Denoised(nn.Identity(), Named()).classes == ("cat", "dog")

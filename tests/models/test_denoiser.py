@@ -21,8 +21,9 @@ def test_it_returns_images_of_the_same_shape_whatever_that_is(shape: tuple[int, 
 def test_what_it_takes_off_is_the_last_layers_estimate() -> None:
     network, x = UNet(1), images(2, 1, 8, 8)
     with torch.no_grad():
-        network.leave.weight.zero_()
-        network.leave.bias.fill_(0.25)
+        weight, bias = network.leave.parameters()
+        weight.zero_()
+        bias.fill_(0.25)
     assert torch.equal(network(x), x - 0.25)
 
 

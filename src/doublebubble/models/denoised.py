@@ -13,6 +13,8 @@ class Denoised(nn.Module):
     the classifier's. It is in evaluation mode if both parts are.
     """
 
+    classes: tuple[str, ...]
+
     def __init__(self, denoiser: nn.Module, classifier: nn.Module) -> None:
         super().__init__()
         self.denoiser = denoiser

@@ -109,7 +109,7 @@ def _consistency(family: str, sigma: float) -> dict[str, object]:
 
 
 def preset(dataset: str, method: str, sigma: float, **overrides: object) -> TrainSettings:
-    """The settings published for a data set and method, with every field open to change."""
+    """The settings published for a data set and method, of a denoiser short ones, with every field open to change."""
     family = dataset.split(":", 1)[0]
     if family not in _GAUSSIAN:
         raise SettingError(f"data set: expected one of {', '.join(_GAUSSIAN)} (folder:PATH), got {dataset!r}")
