@@ -15,6 +15,9 @@ ABSTAIN: Final = -1
 Method = str
 """The name of a method; `registry` knows which there are."""
 Protocol = Literal["sound", "paper"]
+TrainMethod = Literal["gaussian", "macer", "consistency", "denoiser"]
+TRAIN_METHODS: tuple[TrainMethod, ...] = get_args(TrainMethod)
+"""The ways of training, the last of them of a denoiser; settings, help and completion take them from here."""
 GradientKind = Literal["full", "approximate"]
 NoiseName = Literal["gaussian", "gaussian64", "lattice"]
 NOISES: tuple[NoiseName, ...] = get_args(NoiseName)

@@ -12,7 +12,9 @@ import torch
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
-from doublebubble.errors import DoubleBubbleWarning
+import doublebubble as db
+from doublebubble.errors import DoubleBubbleWarning, RunError
+from doublebubble.models import Denoised, load_denoiser, load_model
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import read_run
 from doublebubble.streams import Stream
@@ -29,6 +31,7 @@ SECTIONS = {
     "ONNX": 1,
     "A random forest, an API, any function": 0,
     "An exported file": 1,
+    "A classifier that never saw noise": 3,
 }
 """The doors of the page, and how many commands each has."""
 
@@ -94,6 +97,20 @@ def test_an_exported_file(here: Path) -> None:
     run = read_run(here / "exported-run")
     assert isinstance(run.spec, RunSpec)
     assert run.spec.batch_size == 32
+
+
+def test_a_denoiser_before_a_classifier(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole way at a small scale. A run is resumed with its own model only, so both ways of joining agree."""
+    run_section("A classifier that never saw noise")
+    assert "of plain behind it" in capsys.readouterr().out
+    radii = db.open_run(here / "pair-run").frame["radius"]
+    assert len(radii) == 5
+    assert (radii > 0).any()
+    pair = Denoised(load_denoiser("denoiser")[0], load_model("plain")[0])
+    with torch.no_grad():
+        next(pair.denoiser.parameters()).mul_(2)
+    with pytest.raises(RunError, match="pair-run"):
+        db.certify(pair, "digits", sigma=0.25, n=1000, indices="0:5", out="pair-run")
 
 
 def large_digits() -> tuple[Tensor, Tensor]:

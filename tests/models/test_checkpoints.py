@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from doublebubble.errors import CheckpointError, DoubleBubbleError
-from doublebubble.models import ModelCard, build, load_model, model_classes, save_model
+from doublebubble.models import ModelCard, build, build_denoiser, load_denoiser, load_model, model_classes, save_model
 from doublebubble.models.checkpoints import (
     CARD,
     WEIGHTS,
@@ -131,3 +131,18 @@ def bomb(path: Path) -> None:
         with archive.open("x/data/weights/weight_0", "w") as member:
             for _ in range(30):
                 member.write(bytes(10_000_000))
+
+
+def test_a_denoiser_is_kept_like_a_model_and_neither_is_taken_for_the_other(folder: Path, tmp_path: Path) -> None:
+    denoiser, other = build_denoiser("unet", (1, 8, 8), seed=3).eval(), tmp_path / "denoiser"
+    other.mkdir()
+    save_model(other, denoiser, ABOUT.model_copy(update={"arch": "unet", "method": "denoiser"}))
+    loaded, card = load_denoiser(other)
+    x = torch.rand(2, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(loaded(x), denoiser(x))
+    assert not loaded.training
+    assert card.method == "denoiser"
+    with pytest.raises(CheckpointError, match="holds a denoiser, which goes before a classifier"):
+        load_model(other)
+    with pytest.raises(CheckpointError, match=r"expected a denoiser, got a classifier \(cnn\)"):
+        load_denoiser(folder)

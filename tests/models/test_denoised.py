@@ -17,3 +17,17 @@ def test_a_denoiser_goes_before_the_classifier() -> None:
     both = Denoised(Halve(), nn.Flatten())
     assert torch.equal(both(X), (X / 2).flatten(1))
     assert [name for name, _ in both.named_children()] == ["denoiser", "classifier"]
+
+
+def test_it_is_in_evaluation_mode_if_both_parts_are() -> None:
+    modes = [(True, True), (True, False), (False, True), (False, False)]
+    pairs = [Denoised(nn.Identity().train(one), nn.Flatten().train(other)) for one, other in modes]
+    assert [pair.training for pair in pairs] == [True, True, True, False]
+
+
+def test_its_classes_are_those_of_the_classifier() -> None:
+    class Named(nn.Flatten):
+        classes = ("cat", "dog")
+
+    assert Denoised(nn.Identity(), nn.Flatten()).classes == ()
+    assert Denoised(nn.Identity(), Named()).classes == ("cat", "dog")

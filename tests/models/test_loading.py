@@ -11,7 +11,19 @@ from safetensors.torch import save_file
 from torch import nn
 
 from doublebubble.errors import CheckpointError, ModelError, SettingError
-from doublebubble.models import ModelCard, Normalised, build, load_classifier, save_model
+from doublebubble.models import (
+    Denoised,
+    ModelCard,
+    Normalised,
+    about_model,
+    build,
+    build_denoiser,
+    class_names,
+    load_classifier,
+    load_denoiser,
+    model_classes,
+    save_model,
+)
 
 SHAPE, CLASSES, MEAN, STD = (1, 8, 8), 10, (0.3,), (0.4,)
 X = torch.rand(3, *SHAPE, generator=torch.Generator().manual_seed(1))
@@ -170,3 +182,43 @@ def test_what_is_none_of_these_is_said(tmp_path: Path) -> None:
         load("cnn")
     with pytest.raises(CheckpointError, match=r"found no model\.json in it"):
         load(tmp_path)
+
+
+@pytest.fixture
+def denoiser(tmp_path: Path) -> Path:
+    folder = tmp_path / "denoiser"
+    folder.mkdir()
+    save_model(folder, build_denoiser("unet", SHAPE, seed=2), card(arch="unet", method="denoiser"))
+    return folder
+
+
+def test_a_denoiser_goes_before_any_other_route(tmp_path: Path, model: Normalised, denoiser: Path) -> None:
+    save_model(tmp_path, model, card())
+    save_file(model.state_dict(), tmp_path / "w.safetensors")
+    expected = Denoised(load_denoiser(denoiser)[0], model).eval()
+    pair = load(f"{denoiser}+{tmp_path}")
+    assert same(pair, expected)
+    assert class_names(pair) == model_classes(f"{denoiser}+{tmp_path}") == tuple("0123456789")
+    assert about_model(f"{denoiser}+{tmp_path}") == about_model(str(tmp_path))
+    assert same(load(f"{denoiser}+cnn", tmp_path / "w.safetensors"), expected)
+
+
+def test_a_folder_with_a_plus_in_its_name_is_a_folder(tmp_path: Path, model: Normalised, denoiser: Path) -> None:
+    folder = tmp_path / "denoiser+more"
+    folder.mkdir()
+    save_model(folder, model, card())
+    assert same(load(folder), model)
+
+
+def test_what_is_no_denoiser_or_no_classifier_is_named(tmp_path: Path, model: Normalised, denoiser: Path) -> None:
+    save_model(tmp_path, model, card())
+    with pytest.raises(CheckpointError, match=r"expected a denoiser, got a classifier \(cnn\)"):
+        load(f"{tmp_path}+{tmp_path}")
+    with pytest.raises(CheckpointError, match=r"holds a denoiser, which goes before a classifier: .*\+CLASSIFIER"):
+        load(denoiser)
+    with pytest.raises(SettingError, match="got 'nonsense'"):
+        load(f"{denoiser}+nonsense")
+    with pytest.raises(SettingError, match=r"got 'nowhere\+cnn'; of DENOISER\+MODEL the first is a folder"):
+        load("nowhere+cnn")
+    with pytest.raises(SettingError, match="expected a denoiser for 3 channels, got one for 1"):
+        load_classifier(f"{denoiser}+{tmp_path}", (3, 8, 8), CLASSES, MEAN, STD)

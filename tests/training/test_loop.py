@@ -72,8 +72,10 @@ def final(folder: Path) -> dict[str, bytes]:
         {"optimiser": "sgd", "momentum": 0.9, "weight_decay": 5e-4, "lr": 0.02, "schedule": "one-cycle"},
         {"arch": "resnet20", "batch_size": 100, "epochs": 2},
         {"method": "macer", "draws": 3, "lr": 0.01, "milestones": (1,)},
+        {"method": "consistency", "eta": 0.2, "lr": 0.01, "milestones": (1,), "epochs": 2},
+        {"method": "denoiser", "epochs": 2},
     ],
-    ids=["adam", "sgd", "resnet", "macer"],
+    ids=["adam", "sgd", "resnet", "macer", "consistency", "denoiser"],
 )
 def test_interrupted_after_any_epoch_the_result_is_the_same_bit_by_bit(
     tmp_path: Path, digits: Dataset, changes: dict[str, object]
@@ -274,6 +276,7 @@ class WithoutFloat64(TorchFunctionMode):
         return result
 
 
-def test_gaussian_training_needs_no_float64(tmp_path: Path, digits: Dataset) -> None:
+@pytest.mark.parametrize("method", ["gaussian", "consistency", "denoiser"])
+def test_training_needs_no_float64(tmp_path: Path, digits: Dataset, method: str) -> None:
     with WithoutFloat64():
-        train(settings(epochs=1), digits, tmp_path, Silent())
+        train(settings(method=method, epochs=1), digits, tmp_path, Silent())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MODEL_HELP = (
     "A folder that `doublebubble train` wrote, a checkpoint, module:factory, timm:NAME, hf:FOLDER, an architecture, "
-    "or a file of TorchScript, torch.export or ONNX."
+    "or a file of TorchScript, torch.export or ONNX; DENOISER+MODEL: with that folder's denoiser before it."
 )
 ARCH_HELP = "Architecture of a checkpoint (default: the `arch` that it names)."
 GRADIENT_HELP = "full, or approximate for models without gradients (default: what the model allows)."

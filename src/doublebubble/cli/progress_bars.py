@@ -25,11 +25,9 @@ _SECONDS_BETWEEN_STEPS = 60.0
 
 def epoch_line(metrics: EpochMetrics, epochs: int) -> str:
     """One epoch in words."""
+    trained = "" if metrics.train_accuracy is None else f", training accuracy {metrics.train_accuracy:.4f}"
     held = "" if metrics.noisy_accuracy is None else f", noisy accuracy {metrics.noisy_accuracy:.4f}"
-    return (
-        f"epoch {metrics.epoch}/{epochs}: loss {metrics.loss:.4f}, training accuracy {metrics.train_accuracy:.4f}"
-        f"{held}, {metrics.seconds:.0f} s"
-    )
+    return f"epoch {metrics.epoch}/{epochs}: loss {metrics.loss:.4f}{trained}{held}, {metrics.seconds:.0f} s"
 
 
 class _PlainLines:

@@ -7,15 +7,23 @@ import typer
 
 from doublebubble.cli.model_options import DEVICE_HELP, chosen_device
 from doublebubble.terminal import Terminal
+from doublebubble.types import TRAIN_METHODS
 
 _RECIPE = "Recipe (default: as published for the data set and method)"
+
+_METHOD_HELP = f"{', '.join(TRAIN_METHODS[:-1])}, or {TRAIN_METHODS[-1]}: for a classifier that never saw noise."
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """The ways of training that go on what was typed so far."""
+    return [name for name in TRAIN_METHODS if name.startswith(incomplete)]
 
 
 def train(
     out: Annotated[Path, typer.Option(help="Folder for the model, its checkpoints and metrics.")],
     sigma: Annotated[float, typer.Option(help="Noise scale, in units of [0, 1] pixels.")],
     dataset: Annotated[str, typer.Option(help="A name from `doublebubble data list`, or folder:PATH.")] = "digits",
-    method: Annotated[str, typer.Option(help="gaussian or macer.")] = "gaussian",
+    method: Annotated[str, typer.Option(help=_METHOD_HELP, autocompletion=complete_method)] = "gaussian",
     data_dir: Annotated[Path | None, typer.Option(help="Where data sets lie (default: DOUBLEBUBBLE_DATA).")] = None,
     resume: Annotated[bool, typer.Option(help="Go on where an interrupted run stopped, or begin again.")] = True,
     device: Annotated[str, typer.Option(help=DEVICE_HELP)] = "auto",
@@ -37,12 +45,25 @@ def train(
         int | None,
         typer.Option(help="Training images kept to choose the best epoch (a tenth at most).", rich_help_panel=_RECIPE),
     ] = None,
-    draws: Annotated[int | None, typer.Option(help="MACER: draws per image.", rich_help_panel=_RECIPE)] = None,
-    lam: Annotated[float | None, typer.Option(help="MACER: weight of the radius.", rich_help_panel=_RECIPE)] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="MACER, consistency: draws per image.", rich_help_panel=_RECIPE)
+    ] = None,
+    lam: Annotated[
+        float | None,
+        typer.Option(help="Weight of MACER's radius, or of consistency's divergence.", rich_help_panel=_RECIPE),
+    ] = None,
     gamma: Annotated[float | None, typer.Option(help="MACER: hinge.", rich_help_panel=_RECIPE)] = None,
     beta: Annotated[float | None, typer.Option(help="MACER: inverse temperature.", rich_help_panel=_RECIPE)] = None,
+    eta: Annotated[float | None, typer.Option(help="Consistency: weight of entropy.", rich_help_panel=_RECIPE)] = None,
+    classifier: Annotated[
+        str | None,
+        typer.Option(help="Denoiser: the model that it is for, as certify takes it.", rich_help_panel=_RECIPE),
+    ] = None,
+    stability: Annotated[
+        float | None, typer.Option(help="Denoiser: weight of that model's cross entropy.", rich_help_panel=_RECIPE)
+    ] = None,
 ) -> None:
-    """Train a classifier that keeps its mind under Gaussian noise.
+    """Train a classifier that keeps its mind under Gaussian noise, or a denoiser for one that does not.
 
     Without further options the recipe is the one published for the data set and method. The same command again resumes
     a run that was interrupted, exactly.
@@ -52,7 +73,7 @@ def train(
     from doublebubble.cli.progress_bars import training_progress
     from doublebubble.data import load_dataset
     from doublebubble.models.checkpoints import CARD
-    from doublebubble.training import accuracies_on_test, preset
+    from doublebubble.training import accuracies_on_test, noise_left_on_test, preset
     from doublebubble.training import train as run
 
     settings = preset(
@@ -77,6 +98,9 @@ def train(
         lam=lam,
         gamma=gamma,
         beta=beta,
+        eta=eta,
+        classifier=classifier,
+        stability=stability,
     )
     data = load_dataset(dataset, "train", data_dir, settings.size)
     console = Terminal()
@@ -87,5 +111,10 @@ def train(
         kept = "holds the best model so far" if (out / CARD).exists() else "holds no model yet"
         console.print(f"interrupted: {out} {kept}; the same command goes on from the last epoch")
         raise typer.Exit(1) from None
-    clean, noisy = accuracies_on_test(out, data_dir)
-    console.print(f"{out}: on the test images accuracy {clean:.4f}, under noise {noisy:.4f}")
+    if settings.method == "denoiser":
+        left = noise_left_on_test(out, data_dir)
+        console.print(f"{out}: on the test images noise of {sigma:g} is left as {left:.4f} (root mean square)")
+    if settings.method != "denoiser" or classifier is not None:
+        clean, noisy = accuracies_on_test(out, data_dir)
+        behind = "" if classifier is None else f" of {classifier} behind it"
+        console.print(f"{out}: on the test images accuracy{behind} {clean:.4f}, under noise {noisy:.4f}")

@@ -1,9 +1,9 @@
 """Classifiers worth certifying: architectures by name, anyone's model, checkpoints that execute nothing."""
 
 from doublebubble.models.accuracy import accuracy, predictions
-from doublebubble.models.architectures import ARCHITECTURES, Normalised, build
+from doublebubble.models.architectures import ARCHITECTURES, DENOISERS, Normalised, build, build_denoiser
 from doublebubble.models.black_box import BlackBox, black_box, is_black_box
-from doublebubble.models.checkpoints import ModelCard, load_model, save_model
+from doublebubble.models.checkpoints import ModelCard, load_denoiser, load_model, save_model
 from doublebubble.models.class_names import class_names
 from doublebubble.models.denoised import Denoised
 from doublebubble.models.first_look import FirstLook, first_look
@@ -12,6 +12,7 @@ from doublebubble.models.loading import about_model, load_classifier, model_clas
 
 __all__ = [
     "ARCHITECTURES",
+    "DENOISERS",
     "BlackBox",
     "Denoised",
     "FirstLook",
@@ -21,11 +22,13 @@ __all__ = [
     "accuracy",
     "black_box",
     "build",
+    "build_denoiser",
     "class_names",
     "first_look",
     "fixed_batch",
     "is_black_box",
     "load_classifier",
+    "load_denoiser",
     "load_model",
     "model_classes",
     "predictions",

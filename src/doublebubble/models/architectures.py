@@ -1,16 +1,22 @@
-"""The architectures known by name, each with its normalisation inside. May import only errors and streams."""
+"""The architectures known by name: classifiers, each with its normalisation inside, and denoisers.
 
-from collections.abc import Callable
+May import only errors and streams.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from doublebubble.errors import SettingError
+from doublebubble.models.denoiser import UNet
 from doublebubble.models.resnet import ResNet
 from doublebubble.streams import Stream
 
 Shape = tuple[int, int, int]
+_SMALLEST = 4
 
 
 class Normalised(nn.Module):
@@ -96,6 +102,9 @@ ARCHITECTURES: dict[str, Architecture] = {
     ),
 }
 
+DENOISERS: dict[str, Callable[[int], nn.Module]] = {"unet": UNet}
+"""Networks from images of so many channels to images, which go before a classifier."""
+
 
 def build(
     arch: str, shape: Shape, num_classes: int, mean: tuple[float, ...], std: tuple[float, ...], seed: int = 0
@@ -107,8 +116,24 @@ def build(
     channels = chosen.channels or shape[0]
     if shape[0] not in (1, channels):
         raise SettingError(f"{arch}: expected images of 1 or {channels} channels, got {shape[0]}")
-    stream = Stream(seed, index=0, stage="train", part="weights")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream.torch_seed(0))
+    with _weights_by(seed):
         network = chosen.make((channels, *shape[1:]), num_classes)
     return Normalised(network, mean, std, repeat=channels // shape[0])
+
+
+def build_denoiser(arch: str, shape: Shape, seed: int = 0) -> nn.Module:
+    """An untrained denoiser of images in [0, 1]; its weights depend on the seed and on nothing else."""
+    if arch not in DENOISERS:
+        raise SettingError(f"denoiser: expected one of {', '.join(DENOISERS)}, got {arch!r}")
+    if min(shape[1:]) < _SMALLEST:
+        raise SettingError(f"{arch}: expected images of at least {_SMALLEST}x{_SMALLEST}, got {shape[1]}x{shape[2]}")
+    with _weights_by(seed):
+        return DENOISERS[arch](shape[0])
+
+
+@contextmanager
+def _weights_by(seed: int) -> Iterator[None]:
+    """What torch draws within depends on the seed alone, and its own state is as before afterwards."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(Stream(seed, index=0, stage="train", part="weights").torch_seed(0))
+        yield

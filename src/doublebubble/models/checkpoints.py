@@ -6,8 +6,9 @@ Nothing in such a folder can execute code. May import only errors, and the archi
 import io
 import pickle
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 from doublebubble.errors import CheckpointError
 from doublebubble.files import largest_unpacked, read_plain, write_whole
 from doublebubble.json_text import parse_json
-from doublebubble.models.architectures import Normalised, build
+from doublebubble.models.architectures import DENOISERS, Normalised, build, build_denoiser
 from doublebubble.models.calling import reason
 
 CARD = "model.json"
@@ -27,6 +28,7 @@ WEIGHTS = "model.safetensors"
 _ENTRIES = ("state_dict", "model", "net")
 """Under which names training scripts keep the weights among other things."""
 
+_Made = TypeVar("_Made", bound=nn.Module)
 _Side = Annotated[int, Field(ge=1, le=1 << 20)]
 
 
@@ -132,7 +134,7 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: Path, ass
     model.load_state_dict(own, assign=assign)
 
 
-def save_model(folder: Path, model: Normalised, card: ModelCard) -> None:
+def save_model(folder: Path, model: nn.Module, card: ModelCard) -> None:
     """Write weights and card into the folder, each file atomically."""
     save_tensors(folder / WEIGHTS, model.state_dict())
     write_whole(folder / CARD, card.model_dump_json(indent=2).encode())
@@ -150,14 +152,30 @@ def read_card(folder: str | Path) -> ModelCard:
 
 def load_model(folder: str | Path) -> tuple[Normalised, ModelCard]:
     """The model of a folder that `save_model` wrote, in evaluation mode, and its card."""
-    card, weights = read_card(folder), Path(folder) / WEIGHTS
+    card = read_card(folder)
+    if card.arch in DENOISERS:
+        raise CheckpointError(f"{folder}: holds a denoiser, which goes before a classifier: {folder}+CLASSIFIER")
+    return _filled(folder, lambda: build(card.arch, card.shape, len(card.classes), card.mean, card.std)), card
+
+
+def load_denoiser(folder: str | Path) -> tuple[nn.Module, ModelCard]:
+    """The denoiser of a folder that `doublebubble train --method denoiser` wrote, and its card."""
+    card = read_card(folder)
+    if card.arch not in DENOISERS:
+        raise CheckpointError(f"{folder}: expected a denoiser, got a classifier ({card.arch})")
+    return _filled(folder, lambda: build_denoiser(card.arch, card.shape)), card
+
+
+def _filled(folder: str | Path, make: Callable[[], _Made]) -> _Made:
+    """The model that is made, with the weights of the folder, in evaluation mode."""
+    weights = Path(folder) / WEIGHTS
     tensors = read_tensors(weights)
     try:
         with torch.device("meta"):  # whatever shape the card claims, no memory is taken before the weights fit it
-            model = build(card.arch, card.shape, len(card.classes), card.mean, card.std)
+            model = make()
     except (RuntimeError, TypeError, OverflowError) as error:
         raise CheckpointError(
             f"{Path(folder) / CARD}: describes a model that cannot be made ({reason(error)})"
         ) from error
     load_weights(model, tensors, weights, assign=True)
-    return model.eval(), card
+    return model.eval()

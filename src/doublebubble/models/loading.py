@@ -1,4 +1,5 @@
-"""Anyone's model by a short text: a trained folder, an architecture, module:factory, timm:NAME, hf:FOLDER, or a file.
+"""Anyone's model by a short text: a trained folder, an architecture, module:factory, timm:NAME, hf:FOLDER, or a file;
+DENOISER+MODEL puts a trained denoiser before any of them.
 
 Weights come from safetensors or from files that hold tensors only; what would execute code is refused. May import only
 errors, and other modules of models.
@@ -16,7 +17,8 @@ from torch import nn
 from doublebubble.errors import CheckpointError, ModelError, SettingError
 from doublebubble.models.architectures import ARCHITECTURES, Normalised, Shape
 from doublebubble.models.calling import ModelCode
-from doublebubble.models.checkpoints import CARD, load_model, load_weights, read_card, read_weights
+from doublebubble.models.checkpoints import CARD, load_denoiser, load_model, load_weights, read_card, read_weights
+from doublebubble.models.denoised import Denoised
 from doublebubble.models.exported import archive_kind, load_export, load_script
 from doublebubble.models.hugging_face import PREFIX, load_hugging_face, read_folder
 from doublebubble.models.onnx_files import load_onnx
@@ -48,8 +50,15 @@ def load_classifier(
     alone with `arch` given; a name in ARCHITECTURES; `module:factory`, a callable that returns a module with its
     normalisation inside; `timm:NAME`; `hf:FOLDER`; a TorchScript, torch.export or ONNX file. `shape`, `num_classes`,
     `mean` and `std` are those of the data, for models that are made here. `arch` overrides that of a checkpoint.
+    `DENOISER+TEXT`, the first being a folder that `doublebubble train --method denoiser` wrote, is `Denoised`.
     """
     path, data = Path(text), (shape, num_classes, mean, std)
+    folder, behind = _split_denoiser(text)
+    if folder is not None:
+        denoiser, card = load_denoiser(folder)
+        if card.shape[0] != shape[0]:
+            raise SettingError(f"{folder}: expected a denoiser for {shape[0]} channels, got one for {card.shape[0]}")
+        return Denoised(denoiser, load_classifier(behind, *data, weights, arch)).eval()
     if arch is not None and not (path.is_file() and _file_kind(path) == "weights"):
         raise SettingError(f"arch: only a file of weights takes one, got {arch!r} for {text}")
     if path.exists():
@@ -69,15 +78,25 @@ def load_classifier(
     elif ":" in text:
         model = _with_weights(_from_factory(text), weights)
     else:
+        hint = "; of DENOISER+MODEL the first is a folder" if "+" in text else ""
         raise SettingError(
             f"model: expected a folder, a file, module:factory, timm:NAME, hf:FOLDER or one of "
-            f"{', '.join(ARCHITECTURES)}, got {text!r}"
+            f"{', '.join(ARCHITECTURES)}, got {text!r}{hint}"
         )
     return model.eval()
 
 
+def _split_denoiser(text: str) -> tuple[Path | None, str]:
+    """The folder of the denoiser that stands before a model, if one does, and the model's own text."""
+    before, plus, behind = text.partition("+")
+    if plus and Path(before).is_dir() and not Path(text).exists():
+        return Path(before), behind
+    return None, text
+
+
 def model_classes(text: str) -> tuple[str, ...]:
     """The classes that a trained folder or one of Hugging Face names, in the model's order; none for other models."""
+    text = _split_denoiser(text)[1]
     path = Path(text)
     if text.startswith(PREFIX) and not path.exists():
         return read_folder(text).classes
@@ -86,6 +105,7 @@ def model_classes(text: str) -> tuple[str, ...]:
 
 def about_model(text: str) -> About | None:
     """What a folder says of the model in it; None for a model that does not say what images it takes."""
+    text = _split_denoiser(text)[1]
     path = Path(text)
     if text.startswith(PREFIX) and not path.exists():
         found = read_folder(text)

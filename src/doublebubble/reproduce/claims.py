@@ -31,8 +31,7 @@ from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
 from doublebubble.reproduce.macer import equal_time_study
 from doublebubble.reproduce.scales import Study
-from doublebubble.training.settings import TrainMethod
-from doublebubble.types import Protocol
+from doublebubble.types import Protocol, TrainMethod
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import average_radius
 from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
-from doublebubble.training.settings import TrainMethod
-from doublebubble.types import Protocol
+from doublebubble.types import Protocol, TrainMethod
 
 Key = tuple[float, str]
 """Sigma and the kind of gradient."""

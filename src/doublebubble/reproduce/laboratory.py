@@ -30,8 +30,8 @@ from doublebubble.runs.store import RunStore, StoredRun
 from doublebubble.training import Observer, TrainSettings, preset, train
 from doublebubble.training.loop import SETTINGS
 from doublebubble.training.metrics import read_metrics
-from doublebubble.training.settings import TrainMethod, read_settings
-from doublebubble.types import GradientKind, Method
+from doublebubble.training.settings import read_settings
+from doublebubble.types import GradientKind, Method, TrainMethod
 from doublebubble.types import Protocol as Procedure
 
 GRADIENTS: tuple[GradientKind, ...] = ("approximate", "full")

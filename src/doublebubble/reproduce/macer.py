@@ -11,7 +11,7 @@ from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.reproduce.scales import Scale, Study
 from doublebubble.runs.statistics import RADII
 from doublebubble.runs.store import StoredRun
-from doublebubble.training.settings import TrainMethod
+from doublebubble.types import TrainMethod
 
 SOURCE = "The publication's figure of certified accuracy under MACER training (Section 5), Gaussian training beside it."
 _TRAININGS: tuple[tuple[TrainMethod, str], ...] = (("gaussian", "Gaussian training"), ("macer", "MACER"))

@@ -17,7 +17,7 @@ from doublebubble.reproduce.macer import equal_time_study
 from doublebubble.reproduce.scales import Scale, Study
 from doublebubble.reproduce.timing import timing_wishes
 from doublebubble.training import TrainSettings, preset
-from doublebubble.training.settings import TrainMethod
+from doublebubble.types import TrainMethod
 
 _LOOKS = {"approximate": 20.0, "full": 20.0}  # looks that the published stopping rule leaves of 50, about
 _LINE_LOOKS = 10.0
@@ -107,8 +107,7 @@ def trainings(steps: list[Step], scale: Scale) -> dict[str, tuple[Study, TrainSe
 
 def training_draws(settings: TrainSettings, images: int) -> float:
     """What training costs, in draws that are run forwards."""
-    copies = settings.draws if settings.method == "macer" else 1
-    return _BACKWARDS * images * settings.epochs * copies
+    return _BACKWARDS * images * settings.epochs * settings.copies
 
 
 def speed_of(study: Study) -> float:

@@ -11,10 +11,10 @@ from doublebubble.streams import NormalDraws, Stream
 
 @dataclass(frozen=True)
 class StepLoss:
-    """The loss to descend, and how many of the noisy images were named correctly, as a fraction."""
+    """The loss to descend, and how many of the noisy images were named correctly, as a fraction, where any were."""
 
     loss: Tensor
-    accuracy: float
+    accuracy: float | None
 
 
 def noisy(x: Tensor, sigma: float, stream: Stream) -> Tensor:

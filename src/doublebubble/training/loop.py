@@ -15,9 +15,11 @@ from torch import Tensor, nn
 from doublebubble.data import Dataset, to_unit
 from doublebubble.errors import ModelError, RunError
 from doublebubble.files import write_whole
-from doublebubble.models import ModelCard, Normalised, accuracy, build, save_model
+from doublebubble.models import ModelCard, accuracy, build, build_denoiser, save_model
 from doublebubble.streams import Stream
 from doublebubble.training.batches import AUGMENTATIONS, enumerate_batches
+from doublebubble.training.consistency import consistency_step
+from doublebubble.training.denoiser import denoiser_step, frozen_classifier, joined
 from doublebubble.training.gaussian import StepLoss, gaussian_step
 from doublebubble.training.macer import macer_step
 from doublebubble.training.metrics import METRICS, EpochMetrics, append_metrics, keep_metrics
@@ -45,8 +47,9 @@ def train(settings: TrainSettings, data: Dataset, out: Path, observer: Observer,
     """Train until all epochs are done; `out` then holds the best model, and holds the best so far at any moment before.
 
     "Best" is by accuracy under noise on the images held out of training (`holdout`, at most a tenth), the same draws
-    each epoch; with none held out it is the latest. With `resume` a run that was interrupted goes on; settings other
-    than its own are refused.
+    each epoch; that of a denoiser is the accuracy of the classifier behind it. With no images held out, or no
+    classifier, it is the latest. With `resume` a run that was interrupted goes on; settings other than its own are
+    refused.
     """
     run = _Run(settings, data)  # before anything is written: what cannot be trained leaves nothing behind
     _prepare(settings, out, resume)
@@ -85,9 +88,7 @@ class _Run:
     def __init__(self, settings: TrainSettings, data: Dataset) -> None:
         info = data.info
         self.settings, self.info = settings, info
-        model = build(settings.arch, info.shape, info.num_classes, info.mean, info.std, settings.seed)
-        self.model = model.to(settings.device)
-        _channels_last(self.model)
+        self.model, self.judged = self._models()
         self.optimiser = _optimiser(settings, self.model)
         order = Stream(settings.seed, 0, "train", "holdout").generator().permutation(len(data))
         kept = min(settings.holdout, len(data) // 10)
@@ -97,11 +98,26 @@ class _Run:
         self.pixels, self.labels = data.pixels[used], data.labels[used]
         self.steps_per_epoch = sum(1 for _ in enumerate_batches(len(used), settings.batch_size, settings.seed, 1))
 
+    def _models(self) -> tuple[nn.Module, nn.Module | None]:
+        """The model to be trained, and the classifier whose accuracy tells how good it is, if there is one."""
+        settings, info = self.settings, self.info
+        self.classifier = frozen_classifier(settings, info)
+        model: nn.Module
+        if settings.method == "denoiser":
+            model = build_denoiser(settings.arch, info.shape, settings.seed)
+        else:
+            model = build(settings.arch, info.shape, info.num_classes, info.mean, info.std, settings.seed)
+        model = model.to(settings.device)
+        _channels_last(model)
+        return model, joined(model, self.classifier) if settings.method == "denoiser" else model
+
     def epoch(self, epoch: int, observer: Observer) -> EpochMetrics:
         """One pass over the training images, then a look at those held out."""
         began = time.monotonic()
         self.model.train()
-        losses, accuracies, rate = [], [], self.settings.lr
+        losses: list[float] = []
+        accuracies: list[float] = []
+        rate = self.settings.lr
         for step, chosen in enumerate_batches(len(self.labels), self.settings.batch_size, self.settings.seed, epoch):
             rate = learning_rate(self.settings, (epoch - 1) * self.steps_per_epoch + step, self.steps_per_epoch)
             result = self._step(chosen, rate, Stream(self.settings.seed, epoch, "train", f"step/{step}"))
@@ -109,9 +125,10 @@ class _Run:
             if not torch.isfinite(result.loss):
                 raise ModelError(f"epoch {epoch}, step {step}: the loss is {loss}; a smaller learning rate may help")
             losses.append(loss)
-            accuracies.append(result.accuracy)
+            accuracies += [] if result.accuracy is None else [result.accuracy]
             observer.stepped(epoch, loss)
-        mean_loss, mean_accuracy = sum(losses) / len(losses), sum(accuracies) / len(accuracies)
+        mean_loss = sum(losses) / len(losses)
+        mean_accuracy = sum(accuracies) / len(accuracies) if accuracies else None
         return EpochMetrics(epoch, mean_loss, mean_accuracy, self._held_out(), rate, time.monotonic() - began)
 
     def _step(self, chosen: Tensor, rate: float, stream: Stream) -> StepLoss:
@@ -129,17 +146,21 @@ class _Run:
 
     def _loss(self, x: Tensor, labels: Tensor, stream: Stream) -> StepLoss:
         settings = self.settings
-        if settings.method == "gaussian":
-            return gaussian_step(self.model, x, labels, settings.sigma, stream)
-        constants = (settings.draws, settings.lam, settings.gamma, settings.beta)
-        return macer_step(self.model, x, labels, settings.sigma, stream, *constants)
+        given = (self.model, x, labels, settings.sigma, stream)
+        if settings.method == "macer":
+            return macer_step(*given, settings.draws, settings.lam, settings.gamma, settings.beta)
+        if settings.method == "consistency":
+            return consistency_step(*given, settings.draws, settings.lam, settings.eta)
+        if settings.method == "denoiser":
+            return denoiser_step(*given, self.classifier, settings.stability)
+        return gaussian_step(*given)
 
     def _held_out(self) -> float | None:
-        if not len(self.held_labels):
+        if self.judged is None or not len(self.held_labels):
             return None
-        self.model.eval()
+        self.judged.eval()
         stream = Stream(self.settings.seed, 0, "train", "monitor")
-        return accuracy(self.model, self.held_inputs, self.held_labels, self.settings.sigma, stream)
+        return accuracy(self.judged, self.held_inputs, self.held_labels, self.settings.sigma, stream)
 
     def card(self, metrics: EpochMetrics) -> ModelCard:
         """What the model is after this epoch."""
@@ -164,7 +185,7 @@ def _channels_last(model: nn.Module) -> None:
             parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)
 
 
-def _optimiser(settings: TrainSettings, model: Normalised) -> torch.optim.Optimizer:
+def _optimiser(settings: TrainSettings, model: nn.Module) -> torch.optim.Optimizer:
     if settings.optimiser == "adam":
         return torch.optim.Adam(model.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
     return torch.optim.SGD(

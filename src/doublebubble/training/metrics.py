@@ -13,11 +13,14 @@ METRICS = "metrics.jsonl"
 
 @dataclass(frozen=True)
 class EpochMetrics:
-    """One epoch: mean loss and accuracy under noise while training, accuracy under noise on the images held out."""
+    """One epoch: mean loss and accuracy under noise while training, accuracy under noise on the images held out.
+
+    A denoiser that is trained for no classifier has no accuracy.
+    """
 
     epoch: int
     loss: float
-    train_accuracy: float
+    train_accuracy: float | None
     noisy_accuracy: float | None
     lr: float
     seconds: float

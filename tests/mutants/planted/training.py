@@ -42,8 +42,8 @@ MUTANTS = (
     Mutant(
         "held-out-without-noise",
         _LOOP,
-        "return accuracy(self.model, self.held_inputs, self.held_labels, self.settings.sigma, stream)",
-        "return accuracy(self.model, self.held_inputs, self.held_labels, 0.0, stream)",
+        "return accuracy(self.judged, self.held_inputs, self.held_labels, self.settings.sigma, stream)",
+        "return accuracy(self.judged, self.held_inputs, self.held_labels, 0.0, stream)",
         "Clean accuracy would be reported as accuracy under noise.",
         (_HELD,),
     ),
