@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from doublebubble import ABSTAIN, Guarantee
+from doublebubble.certificate import Noise
+from doublebubble.types import NoiseName
 from tests.runs.samples import certificate
 
 
@@ -18,6 +20,16 @@ def test_it_prints_as_three_lines_with_its_radius_rounded_down() -> None:
     assert "alpha 0.001" in text
     assert "label 1" in text
     assert "abstains" in repr(certificate(prediction=ABSTAIN, radius=0.0))
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"), [("gaussian", "how float32 rounds"), ("gaussian64", "no proof"), ("lattice", "lie on the grid")]
+)
+def test_its_noise_says_what_remains_to_be_assumed(noise: NoiseName, words: str) -> None:
+    made = replace(certificate(), noise=Noise(noise))
+    assert "a function of one row" in made.noise.assumed
+    assert words in made.noise.assumed
+    assert f"noise {noise}" in repr(made)
 
 
 def test_a_radius_without_a_guarantee_is_marked_wherever_it_is_printed() -> None:

@@ -82,6 +82,9 @@ def test_a_method_in_one_file_is_found_everywhere(toy: None, tmp_path: Path) -> 
     assert (run.frame["radius_toy"] > 0).any()
     (line,) = method_lines(run.frame, ["toy"], 2.0)
     assert (line.label, line.colour, line.marker) == ("toy method", "#123456", "*")
+    (panel,) = run.plot().axes
+    drawn = {line.get_label(): line.get_color() for line in panel.get_lines()}
+    assert drawn["toy method"] == "#123456"
     page = page_text([read_run(tmp_path / "run")], {})
     assert "toy method" in page
     assert "#123456" in page

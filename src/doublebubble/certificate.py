@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from doublebubble.printable import printable
-from doublebubble.types import ABSTAIN, Counts, Floats, Guarantee, Method, NoiseName, Protocol
+from doublebubble.types import ABSTAIN, ASSUMED, Counts, Floats, Guarantee, Method, NoiseName, Protocol
 
 Norm = Literal["l2", "l1", "linf"]
 Evidence = Mapping[str, Any]
@@ -42,6 +42,11 @@ class Noise:
     grid: int | None = None
     low: int | None = None
     high: int | None = None
+
+    @property
+    def assumed(self) -> str:
+        """What radii rest on besides the draws, under this noise: docs/noise.md says more."""
+        return f"the model is a function of one row of its input; {ASSUMED[self.name]}"
 
     def __str__(self) -> str:
         return self.name if self.grid is None else f"{self.name} of step 1/{self.grid}, range {self.low} to {self.high}"

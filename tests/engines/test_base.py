@@ -108,12 +108,27 @@ def test_a_model_that_is_no_function_of_its_input_stops_the_run(tmp_path: Path, 
     assert len(certifier.calls) == (count + 3) // 4
 
 
-def test_a_model_that_is_no_function_of_its_input_stops_a_stream() -> None:
-    class Streaming(FakeCertifier):
-        def certify_stream(self, inputs: Iterable[Input]) -> Iterator[Certificate]:
-            for given in inputs:
-                yield from self.certify_inputs([given])
+class Streaming(FakeCertifier):
+    def certify_stream(self, inputs: Iterable[Input]) -> Iterator[Certificate]:
+        for given in inputs:
+            yield from self.certify_inputs([given])
 
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+def test_memory_that_runs_out_stops_a_stream(error: Exception) -> None:
+    """Whoever lacked it, the model or our own buffers: one sentence, and no input is to blame."""
+    certifier = Streaming(poisoned=[2], error=error)
+    with pytest.raises(RunError, match=r"out of memory on the device: free some .* resume with the same command"):
+        list(certify_streamed(certifier, inputs(range(4))))
+    assert certifier.calls == [(0,), (1,), (2,)]
+
+
+def test_a_bug_of_ours_is_not_called_a_failure_of_an_input() -> None:
+    with pytest.raises(RuntimeError, match="a bug"):
+        list(certify_streamed(Streaming(poisoned=[0], error=RuntimeError("a bug")), inputs(range(2))))
+
+
+def test_a_model_that_is_no_function_of_its_input_stops_a_stream() -> None:
     certifier = Streaming(poisoned=[2], error=FunctionError("input 2: chance"))
     made = certify_streamed(certifier, inputs(range(4)))
     with pytest.raises(RunError, match=r"input 2: chance\. The run stops"):

@@ -57,6 +57,32 @@ def test_an_undefended_model_is_noticed() -> None:
     assert "put a denoiser before it" in warnings[0]
 
 
+class ExpectsMeanZero(nn.Module):
+    """Names the first pixel above 1, else class 0: right where each channel has mean 0 and variance 1."""
+
+    def __init__(self, inside: bool = False, picky: bool = False) -> None:
+        super().__init__()
+        self.inside, self.picky = inside, picky
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.picky and float(x.min()) < -0.1:
+            raise ValueError("values below 0")
+        x = (x - 0.52) / 0.04 if self.inside else x
+        return (x.flatten(1) > 1).to(x.dtype) * 2 + torch.eye(K)[0]
+
+
+def test_a_normalisation_that_is_left_out_is_noticed() -> None:
+    """Half of the labels are 0, which is what it says of anything: far better than guessing, and yet wrong."""
+    labels = torch.arange(64) % K * (torch.arange(64) % 2)
+    inputs = 0.5 + 0.1 * torch.eye(K)[labels].reshape(64, 1, 1, K)
+    look = first_look(ExpectsMeanZero(), inputs, labels, sigma=0.01, num_classes=K)
+    assert 0.4 < look.clean_accuracy < 0.7
+    assert len(look.warnings) == 1
+    assert "64 if each channel is brought to mean 0 and variance 1: its normalisation seems to be" in look.warnings[0]
+    for good in (ExpectsMeanZero(inside=True), ExpectsMeanZero(picky=True)):
+        assert first_look(good, inputs, labels, sigma=0.001, num_classes=K).warnings == ()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_guessing_hardly_ever_looks_like_a_permutation(seed: int) -> None:
     generator = Stream(seed, 0, "audit").generator()

@@ -81,7 +81,7 @@ def test_the_stated_distance_bounds_the_true_one(width: Fraction, reach: int) ->
 
 
 def test_what_lies_beyond_the_table_is_in_the_distance() -> None:
-    """With two cells a side the table ends for want of mass: the mass beyond must be counted."""
+    """With two cells on each side the table ends for want of mass: the mass beyond must be counted."""
     law = rounded_normal(Fraction(2), FAR)
     with mpmath.workdps(60):
         beyond = mpmath.erfc((2 * law.last + 1) / mpmath.sqrt(2))

@@ -6,12 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 
 import doublebubble as db
 from doublebubble import registry
-from doublebubble.audit.cases import boxed_cases, corridor_case, free_cases
+from doublebubble.audit.cases import boxed_cases, corridor_case, free_cases, orthonormal
 from doublebubble.audit.coverage import Case
+from doublebubble.audit.oracles import LinearClassifier
 from doublebubble.protocols import sound
+from doublebubble.search import profile as design
 from doublebubble.search.plan import Plan, Proposals
 from doublebubble.search.trials import Trials
 from doublebubble.smoothing import Input, SmoothedClassifier
@@ -167,6 +170,40 @@ def expected_shares(rule: dict[str, object], first: float) -> list[float]:
     assert isinstance(alphas, list)
     assert len(alphas) in {"binary": (1,), "counts": (2,), "joint": (1,), "dipole": (2, 4)}[str(rule["rule"])]
     return [1 / len(alphas)] * len(alphas)
+
+
+def test_a_profile_is_fixed_before_the_certify_draws_and_divides_alpha(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its line, bins, prices, stakes and parts of alpha; of the sectors those are stored that the radius reached."""
+    for name, fewer in (("BINS", 12), ("_RINGS", 2), ("_NEAR_ENDS", (0.0, 0.3, 0.55, 0.8, 1.1, 1.7))):
+        monkeypatch.setattr(design, name, fewer)  # for the sake of time
+    gradual = LinearClassifier(orthonormal(5, 20), [0.5, 0.1, 0.1, 0.1, 0.1])
+    case, kept = Case("linear, five classes", gradual, torch.zeros(20), 0.5), []
+    config = db.CertifyConfig(n=20_000, n0=200, alpha=ALPHA, methods=("profile",))
+    for watch.certify_seed in (None, 11):
+        (ball,) = db.Certifier(case.smoothed, config).certify(case.x, index=INDEX).balls
+        assert "profile" in [rule["rule"] for rule in ball.evidence["rules"]]
+        kept.append(ball)
+        for rule in ball.evidence["rules"]:
+            assert sum(map(Fraction, rule["alphas"])) <= Fraction(ball.alpha) <= Fraction(ALPHA)
+            if rule["rule"] == "profile":
+                slope, bins, functional, *votes = rule["alphas"]
+                assert bins < 1e-3 * ALPHA
+                assert votes == pytest.approx([(ball.alpha - slope - bins - functional) / 2] * 2, rel=1e-9)
+    first, other = kept
+    assert not np.array_equal(first.counts, other.counts)
+    assert frozen(first) == frozen(other)
+    assert {name: line.tobytes() for name, line in first.vectors.items()} == {
+        name: line.tobytes() for name, line in other.vectors.items()
+    }
+    for rival, mine in first.evidence["profiles"].items():
+        its = other.evidence["profiles"][rival]
+        assert mine["edges"] == its["edges"]
+        places = [{(s["low"], s["high"], s["inner"]): s for s in stored["sectors"]} for stored in (mine, its)]
+        shared = places[0].keys() & places[1].keys()
+        assert len(shared) >= 3
+        assert all(places[0][place] == places[1][place] for place in shared)
 
 
 def test_the_cases_show_every_kind_of_plan() -> None:

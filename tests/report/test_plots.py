@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import pts_to_prestep
 from scipy.stats import beta
 
-from doublebubble import CertifyConfig
+from doublebubble import CertifyConfig, registry
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import execute
 from doublebubble.engines.local import LocalEngine
@@ -49,6 +49,18 @@ def test_the_curve_of_a_run_is_drawn_where_the_records_put_it(tmp_path: Path) ->
     caption = plots.run_caption(run)
     for words in ("12 inputs", "alpha 0.001", "n 200 draws", "probability at least 1 - alpha", "Bands: 95 %"):
         assert words in caption
+
+
+def test_each_method_asked_for_has_a_curve_and_the_radius_reported_has_the_band(tmp_path: Path) -> None:
+    run = certified(tmp_path / "run", CertifyConfig(n=200, n0=20, methods=("cohen", "dipole", "first_order")))
+    (axes,) = plots.run_figure(run, "a title").axes
+    records = load_run(tmp_path / "run")
+    for method in ("cohen", "dipole", "first_order"):
+        radii, heights = data_lines(axes)[registry.card(method).label]
+        held = records.loc[records["prediction"] == records["label"], f"radius_{method}"].tolist()
+        assert heights == [sum(radius <= mine for mine in held) / 12 for radius in radii]
+    assert set(data_lines(axes)) == {"reported", *(registry.card(m).label for m in ("cohen", "dipole", "first_order"))}
+    assert len(bands(axes)) == 1, "four curves with bands hide each other"
 
 
 def crossings(vertices: Floats, x: float) -> list[float]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from doublebubble.reproduce import chosen_scale
-from doublebubble.reproduce.coin_votes import Coined, coined, reported_by, rightly, run, shares_of
+from doublebubble.reproduce.coin_votes import Coined, coined, predicted_correctly, reported_by, run, shares_of
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported, read_simulation
 from doublebubble.reproduce.selection import two_class_law
@@ -25,7 +25,7 @@ def test_coins_have_the_shares_of_the_votes_and_are_thrown_once(lab: InventedLab
     paper = lab.run(Wanted(study, 0.5, "paper", "approximate"))
     found = coined(lab, study, paper, 0.5)
     votes = {record.index: record.counts["select"] for record in lab.run(Wanted(study, 0.5, "sound", "full")).records}
-    right = {record.index for record in paper.records if rightly(record)}
+    right = {record.index for record in paper.records if predicted_correctly(record)}
     assert set(found.shares) == right
     for index, shares in found.shares.items():
         assert sum(shares) == pytest.approx(1.0)
@@ -43,7 +43,7 @@ def test_the_figure_shows_the_network_its_coins_and_the_law(lab: InventedLaborat
     lines = {line.label: line for line in results.figures[0].panels[0][0].lines}
     assert list(lines) == ["network", "its coins", "predicted"]
     paper = lab.run(Wanted(lab.scale.studies[0], 0.5, "paper", "approximate"))
-    kept = [record for record in paper.records if rightly(record)]
+    kept = [record for record in paper.records if predicted_correctly(record)]
     cohen, single = (sum(record.radii[name] for record in kept) for name in ("cohen", "single"))
     assert lines["network"].points[0.5].value == pytest.approx(100 * (single / cohen - 1))
     assert reported_by(kept, 40).gain == pytest.approx(single / cohen - 1)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 _EXAMPLE = """Compute every radius of a run again from what its records store, and name those that do not follow.
 
 In fifty digits, by code that shares nothing with the code that made them. What is taken on trust: that
-the votes were cast as they are stored. With --attack, also look for the nearest point of the domain where
-another class is likelier: confirmed by fresh draws at 1e-6, its distance is an upper bound beside each
-certified radius. Exits 1 if a record is not confirmed, or a success lies inside a guaranteed radius.
+the votes were cast as they are stored, and the labels where the data are not at hand. With --attack, also
+look for the nearest point of the domain where another class is likelier: confirmed by fresh draws at 1e-6,
+its distance is an upper bound beside each certified radius. Exits 1 if a record is not confirmed, or a
+success lies inside a guaranteed radius.
 
 Without a run, [bold]doublebubble audit --coverage --out coverage[/bold] shows how often certificates of classifiers
 whose truth is known claim too much, against alpha, judged by an exact binomial test. Exits 1 if a method

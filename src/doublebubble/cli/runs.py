@@ -16,7 +16,7 @@ from doublebubble.terminal import Terminal
 def runs(
     paths: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
     radii: Annotated[str | None, typer.Option(metavar="R,R,...", help=RADII_HELP)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a run.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object per run.")] = False,
 ) -> None:
     """Show what runs hold: settings, progress, certified accuracy, average radius; several are compared first.
 

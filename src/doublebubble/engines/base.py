@@ -115,12 +115,7 @@ def certify_group(certifier: CertifiesInputs, inputs: Sequence[Input]) -> list[O
     except FunctionError as error:
         raise _distrusted(error) from error
     except (DoubleBubbleError, MemoryError, RuntimeError) as error:
-        if out_of_memory(error):
-            said = reason(error.__cause__ or error)
-            raise RunError(
-                "out of memory on the device: free some there and resume with the same command, or start again in "
-                f"another folder with a smaller batch size, which makes it another run ({said})"
-            ) from error
+        _require_memory(error)
         if not isinstance(error, DoubleBubbleError):
             raise
         if len(inputs) == 1:
@@ -130,6 +125,16 @@ def certify_group(certifier: CertifiesInputs, inputs: Sequence[Input]) -> list[O
 
 def _distrusted(error: FunctionError) -> RunError:
     return RunError(f"{error}. The run stops; do not use what it recorded of this model before, if it did")
+
+
+def _require_memory(error: BaseException) -> None:
+    """An error for the run if this one says that memory ran out."""
+    if out_of_memory(error):
+        said = reason(error.__cause__ or error)
+        raise RunError(
+            "out of memory on the device: free some there and resume with the same command, or start again in "
+            f"another folder with a smaller batch size, which makes it another run ({said})"
+        ) from error
 
 
 def certify_streamed(certifier: CertifiesStreams, inputs: Iterable[Input]) -> Iterator[Outcome]:
@@ -155,9 +160,10 @@ def certify_streamed(certifier: CertifiesStreams, inputs: Iterable[Input]) -> It
             return
         except FunctionError as error:
             raise _distrusted(error) from error
-        except DoubleBubbleError:
-            if broken:  # it was the data that failed, not the certification of an input
-                raise
+        except (DoubleBubbleError, MemoryError, RuntimeError) as error:
+            _require_memory(error)
+            if broken or not isinstance(error, DoubleBubbleError):
+                raise  # it was the data that failed, not the certification of an input; or a bug
         again = list(at_work.values())
         at_work.clear()
         yield from (outcome for given in again for outcome in certify_group(certifier, [given]))

@@ -9,6 +9,9 @@ from doublebubble.facade.sources import Data, Source, source_of
 from doublebubble.runs.spec import RunSpec, Spec
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from doublebubble.audit.reverify import Inputs
 
 
@@ -27,11 +30,16 @@ def source_for(spec: RunSpec, data: Data | None = None, data_dir: Path | None = 
 
 
 def inputs_of(spec: Spec, data: Data | None = None, data_dir: Path | None = None) -> "tuple[Inputs | None, str]":
-    """The inputs of a run by their index, or None and a sentence that says why not."""
+    """The inputs of a run and their labels by their index, or None and a sentence that says why not."""
     if not isinstance(spec, RunSpec):
         return None, ""
     try:
         source = source_for(spec, data, data_dir)
     except RunError as error:
         return None, str(error)
-    return lambda index: source.input(index).x.double().numpy(), ""
+
+    def labelled(index: int) -> "tuple[NDArray[np.floating], int | None]":
+        given = source.input(index)
+        return given.x.double().numpy(), given.label
+
+    return labelled, ""

@@ -42,8 +42,9 @@ def first_look(
 ) -> FirstLook:
     """Run the model on some inputs of the domain, clean and noisy; a model that cannot be run is an error.
 
-    Warns if the model does no better than guessing with or without noise, and if its classes seem to be numbered in
-    another order than the labels; then, and if it has another number of classes, `numbering` is said as well.
+    Warns if the model does no better than guessing with or without noise, if it seems to lack its normalisation, and if
+    its classes seem to be numbered in another order than the labels; then, and if it has another number of classes,
+    `numbering` is said as well.
     """
     aside = f"; {numbering}" if numbering else ""
     check_logits(model, inputs, num_classes, numbering)
@@ -52,6 +53,7 @@ def first_look(
         with ModelCode("the model fails on some of the first inputs"):
             clean = predictions(model, inputs, 0.0, stream).cpu()
             noisy = predictions(model, inputs, sigma, stream).cpu()
+        normalised = _normalised(model, inputs, int((clean != labels).sum()), stream)
     except ModelError as error:
         if out_of_memory(error):
             raise
@@ -60,6 +62,12 @@ def first_look(
     warnings = []
     if moved := _permutation(clean.numpy(), labels.numpy(), num_classes):
         warnings.append(moved + aside)
+    elif normalised is not None and _far_better(normalised == labels, clean == labels):
+        warnings.append(
+            f"the model names {clean_right} of {len(labels)} clean images correctly as they are, but "
+            f"{int((normalised == labels).sum())} if each channel is brought to mean 0 and variance 1: its "
+            "normalisation seems to be left out, and belongs inside the model"
+        )
     elif _like_guessing(clean_right, len(labels), num_classes):
         warnings.append(
             f"the model names {clean_right} of {len(labels)} clean images correctly, no better than guessing: "
@@ -119,6 +127,28 @@ def _logits(model: nn.Module, inputs: Tensor) -> tuple[Tensor, int]:
 def _like_guessing(right: int, count: int, num_classes: int) -> bool:
     """Whether guessing would be right as often with probability above one in a thousand: an exact binomial test."""
     return float(binom.sf(right - 1, count, 1 / num_classes)) > _CHANCE
+
+
+def _normalised(model: nn.Module, inputs: Tensor, wrong: int, stream: Stream) -> Tensor | None:
+    """What the model names once each channel has mean 0 and variance 1; None if too few are wrong, or it takes none."""
+    if 0.5**wrong > _CHANCE:
+        return None
+    others = [dim for dim in range(inputs.dim()) if dim != 1 or inputs.dim() < 4]
+    spread, mean = torch.std_mean(inputs, dim=others, keepdim=True)
+    try:
+        with ModelCode("the model fails on normalised inputs"):
+            return predictions(model, (inputs - mean) / spread.where(spread > 0, 1.0), 0.0, stream).cpu()
+    except ModelError as error:
+        if out_of_memory(error):
+            raise
+        return None
+
+
+def _far_better(right: Tensor, before: Tensor) -> bool:
+    """Whether at most half as many are wrong as before, and more so than chance explains: a sign test."""
+    gained, lost = int((right & ~before).sum()), int((before & ~right).sum())
+    halved = 2 * int((~right).sum()) <= int((~before).sum())
+    return halved and float(binom.sf(gained - 1, gained + lost, 0.5)) <= _CHANCE
 
 
 def _permutation(named: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], num_classes: int) -> str | None:

@@ -1,7 +1,7 @@
 """The law of rounded normal noise, J = round(sigma Z / step), in integers that sum to 2^62, and its error.
 
-A table depends on the width of a cell in units of sigma alone; it is computed once and kept. May import types and
-errors only.
+A table depends on the width of a cell in units of sigma alone; it is computed once and kept. May import types,
+errors and the normal law only.
 """
 
 import math

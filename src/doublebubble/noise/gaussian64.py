@@ -1,4 +1,7 @@
-"""Normal noise in float64 with the right tail: for inputs off the grid, to be cast once. May import streams only."""
+"""Normal noise in float64 with the right tail: for inputs off the grid, to be cast once.
+
+May import streams, types and random words only.
+"""
 
 import numpy as np
 import torch

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from doublebubble.certificate import Noise
 from doublebubble.config import CertifyConfig
 from doublebubble.runs.record import Record
 from doublebubble.runs.sampling import sampling
 from doublebubble.runs.spec import RunSpec, spec_hash
 from doublebubble.runs.store import StoredRun
-from doublebubble.types import ASSUMED, Guarantee
+from doublebubble.types import Guarantee
 
 
 def facts(run: StoredRun) -> Iterator[tuple[str, str]]:
@@ -42,8 +43,8 @@ def noise_name(spec: RunSpec) -> str:
 
 
 def assumed(spec: RunSpec) -> str:
-    """What the radii rest on besides the draws: docs/noise.md says more."""
-    return f"the model is a function of one row of its input; {ASSUMED[spec.noise]}"
+    """What the radii rest on besides the draws."""
+    return Noise(spec.noise).assumed
 
 
 def draws_asked(config: CertifyConfig) -> str:

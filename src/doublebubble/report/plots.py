@@ -5,7 +5,7 @@ the radius of the plan that was fixed before the certify draws; the largest radi
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -64,17 +64,29 @@ def run_caption(run: StoredRun) -> str:
 
 
 def run_figure(run: StoredRun, title: str) -> "Figure":
-    """The certified accuracy of one run; its panel says under which protocol, from how many draws, at which alpha."""
+    """The certified accuracy of one run, and of each method where several were asked for, without bands for those.
+
+    The panel says under which protocol, from how many draws, at which alpha.
+    """
     if not run.records:
         raise InputError("figure: expected a run with at least one record, got none")
     table = frame(run)
     known = run.spec if isinstance(run.spec, RunSpec) else None
     label = f"sigma {known.sigma:g}" if known else "imported"
-    line = accuracy_line(table, Series(label, BLUE), reach([table]))
+    asked = known.config.methods if known else ()
+    methods = [name for name in asked if name in registry.names()] if len(asked) > 1 else []
+    to = reach([table], (REPORTED, *methods))
+    series = Series("reported", BLACK) if methods else Series(label, BLUE)
+    lines = [_without_bands(line) for line in method_lines(table, methods, to)]
     name = "imported"
     if known:
         name = f"protocol {protocol_of(known.config)}\n{draws_asked(known.config)}, alpha {level(known)}"
-    return draw([[Panel(name, (line,))]], ACCURACY, title)
+    return draw([[Panel(name, (*lines, accuracy_line(table, series, to)))]], ACCURACY, title)
+
+
+def _without_bands(line: Line) -> Line:
+    points = {x: replace(point, low=None, high=None) for x, point in line.points.items()}
+    return replace(line, points=points)
 
 
 @dataclass(frozen=True)

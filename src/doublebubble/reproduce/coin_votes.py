@@ -87,7 +87,7 @@ def run(lab: Laboratory) -> Results:
 
 
 def coined(lab: Laboratory, study: Study, paper: StoredRun, sigma: float) -> Coined:
-    """The search on the coins of every input that the network predicts rightly, from its file if there is one."""
+    """The search on the coins of every input that the network predicts correctly, from its file if there is one."""
     best = max(study.sound_forms, key=lambda form: form.n, default=None)
     wanted = Wanted(study, sigma, "sound", "full", wide=True)
     if best is not None:
@@ -95,7 +95,7 @@ def coined(lab: Laboratory, study: Study, paper: StoredRun, sigma: float) -> Coi
     kept = lab.out / "simulations" / f"coins-of-{wanted.name}.json"
     if kept.exists():
         return read_simulation(kept, Coined)
-    shares = shares_of(lab.run(wanted), {record.index for record in paper.records if rightly(record)})
+    shares = shares_of(lab.run(wanted), {record.index for record in paper.records if predicted_correctly(record)})
     config = CertifyConfig(
         n=study.n, alpha=lab.scale.alpha, protocol="paper", methods=("cohen", "single"), gradient="approximate"
     )
@@ -120,7 +120,7 @@ def _thrown(shares: Mapping[int, tuple[float, ...]], data: Dataset, sigma: float
     return Reported(cohen=tuple(cohen), largest=tuple(largest), looks=tuple(looks))
 
 
-def rightly(record: Record) -> bool:
+def predicted_correctly(record: Record) -> bool:
     """Whether the published protocol certified the label."""
     return record.status == "certified" and record.prediction == record.label
 

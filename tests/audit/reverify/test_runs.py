@@ -143,8 +143,20 @@ def test_failed_imported_and_unstored(honest: Path, tmp_path: Path) -> None:
     run = db.open_run(honest)
     failed = replace(run, records=(Record.failed(0, None, "no"),))
     assert [v.outcome for v in reverify_run(failed)] == [Confirmation.CONFIRMED]
-    lying = replace(run, records=(Record.failed(0, None, "no").model_copy(update={"radii": {"cohen": 1.0}}),))
-    assert [v.outcome for v in reverify_run(lying)] == [Confirmation.REFUTED]
+    for claimed in ({"radii": {"cohen": 1.0}}, {"prediction": 3}):
+        lying = replace(run, records=(Record.failed(0, None, "no").model_copy(update=claimed),))
+        assert [v.outcome for v in reverify_run(lying)] == [Confirmation.REFUTED], claimed
+
+
+def test_a_changed_label_is_refuted_where_the_data_are_at_hand(honest: Path) -> None:
+    """It would make a wrong prediction count as correct."""
+    run = db.open_run(honest)
+    changed = tuple(record.model_copy(update={"label": (int(record.label or 0) + 1) % 10}) for record in run.records)
+    lying = replace(run, records=(*run.records[:2], *changed[2:]))
+    found = lying.reverify()
+    assert [v.outcome for v in found] == [Confirmation.CONFIRMED] * 2 + [Confirmation.REFUTED] * 2
+    assert found[2].sentence == f"the label is {run.records[2].label}, not {changed[2].label}"
+    assert Confirmation.REFUTED not in [v.outcome for v in reverify_run(lying)], "without the data nobody can tell"
 
 
 def test_the_paper_is_computed_again_and_carries_no_guarantee(tmp_path: Path) -> None:

@@ -44,10 +44,19 @@ MUTANTS = (
     Mutant(
         "lack-of-memory-recorded-as-a-failure",
         _BASE,
-        "        if out_of_memory(error):",
-        "        if len(inputs) > 10**6:",
+        "    if out_of_memory(error):",
+        "    if error is None:",
         "The machine's fault would stand in the run as that of an input.",
         (_MEMORY,),
+        lets_errors_out=True,
+    ),
+    Mutant(
+        "lack-of-memory-in-a-stream-is-a-traceback",
+        _BASE,
+        "        except (DoubleBubbleError, MemoryError, RuntimeError) as error:\n            _require_memory(error)\n",
+        "        except DoubleBubbleError as error:\n",
+        "The machine's fault would end the command with a traceback.",
+        ("engines/test_base.py::test_memory_that_runs_out_stops_a_stream",),
         lets_errors_out=True,
     ),
     Mutant(

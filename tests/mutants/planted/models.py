@@ -30,4 +30,12 @@ MUTANTS = (
         "One label of a fixed input cannot tell two services apart.",
         ("models/test_black_box.py::test_a_function_that_cannot_be_read_is_known_by_its_answers",),
     ),
+    Mutant(
+        "left-out-normalisation-not-noticed",
+        "models/first_look.py",
+        "    elif normalised is not None and _far_better(",
+        "    elif normalised is not None and not _far_better(",
+        "The model that is certified would not be the one that was trained, and nobody would be told.",
+        ("models/test_first_look.py::test_a_normalisation_that_is_left_out_is_noticed",),
+    ),
 )

@@ -149,9 +149,25 @@ MUTANTS = (
     Mutant(
         "failed-inputs-with-a-radius",
         _RUNS,
-        "empty = record.radius == 0 and not any(record.radii.values())",
-        "empty = True",
+        "nothing = record.radius == 0 and not any(record.radii.values()) and",
+        "nothing =",
         "A failed input has no certificate.",
+        ("audit/reverify/test_runs.py::test_failed_imported_and_unstored",),
+    ),
+    Mutant(
+        "verifier-takes-any-label",
+        _RUNS,
+        "    if label != record.label:",
+        "    if label is None and record.label is not None:",
+        "A wrong prediction would count as correct, with its radius.",
+        ("audit/reverify/test_runs.py::test_a_changed_label_is_refuted_where_the_data_are_at_hand",),
+    ),
+    Mutant(
+        "verifier-lets-a-failure-name-a-class",
+        _RUNS,
+        " and record.prediction == ABSTAIN",
+        "",
+        "An input without a certificate would count as predicted correctly.",
         ("audit/reverify/test_runs.py::test_failed_imported_and_unstored",),
     ),
 )

@@ -15,12 +15,14 @@ from doublebubble.registry import AUTO
 from doublebubble.runs.record import BallRecord, Record
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
+from doublebubble.types import ABSTAIN
 
-Inputs = Callable[[int], NDArray[np.floating]]
+Inputs = Callable[[int], tuple[NDArray[np.floating], int | None]]
+"""An input by its index, as it was fed to the model, and its label."""
 
 
 def reverify_run(run: StoredRun, inputs: Inputs | None = None) -> list[Verdict]:
-    """A verdict for each record, by rising index; `inputs` gives an input by its index, as it was fed to the model."""
+    """A verdict for each record, by rising index. Without the inputs their labels are taken as they are stored."""
     return [_verdict(run, record, inputs) for record in sorted(run.records, key=lambda record: record.index)]
 
 
@@ -28,12 +30,14 @@ def _verdict(run: StoredRun, record: Record, inputs: Inputs | None) -> Verdict:
     spec = run.spec
     if not isinstance(spec, RunSpec):
         return Verdict(record.index, Confirmation.UNKNOWN, "the run was imported, without evidence")
+    x, label = (None, record.label) if inputs is None else inputs(record.index)
+    if label != record.label:
+        return Verdict(record.index, Confirmation.REFUTED, f"the label is {label}, not {record.label}")
     if record.status == "failed":
-        empty = record.radius == 0 and not any(record.radii.values())
-        outcome = Confirmation.CONFIRMED if empty else Confirmation.REFUTED
-        return Verdict(
-            record.index, outcome, "claims nothing" if empty else "the input failed, yet a radius is claimed"
-        )
+        nothing = record.radius == 0 and not any(record.radii.values()) and record.prediction == ABSTAIN
+        outcome = Confirmation.CONFIRMED if nothing else Confirmation.REFUTED
+        said = "claims nothing" if nothing else "the input failed, yet a class or a radius is claimed"
+        return Verdict(record.index, outcome, said)
     if record.centres_digest is None and any(ball.centre is not None or ball.vectors for ball in record.all_balls):
         return Verdict(record.index, Confirmation.UNKNOWN, "the centres or vectors of its plan were not stored")
     try:
@@ -42,7 +46,7 @@ def _verdict(run: StoredRun, record: Record, inputs: Inputs | None) -> Verdict:
     except (Unconfirmed, RunError, IndexError, ValueError) as why:
         return Verdict(record.index, Confirmation.REFUTED, str(why))
     needed = spec.grid is not None or any(ball.centre is not None or ball.vectors for ball in record.all_balls)
-    return reverify(made, inputs(record.index) if inputs is not None and needed else None, spec.domain)
+    return reverify(made, x if needed else None, spec.domain)
 
 
 def _fits(record: Record, made: Certificate, spec: RunSpec) -> None:
