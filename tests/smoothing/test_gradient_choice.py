@@ -47,3 +47,13 @@ def test_certifiers_and_attacks_choose_so() -> None:
         found = db.attack(certificate, smoothed, x, AttackSettings(n=4000, steps=4, restarts=1, draws=300))
     assert found.settings.gradient == "approximate"
     assert found.distance is None or found.distance > 0.5  # the other class begins there
+
+
+def test_the_warning_names_the_line_of_the_caller() -> None:
+    images = torch.full((2, 1, 1, 2), 0.75)
+    with pytest.warns(db.DoubleBubbleWarning, match="gradient approximate is used") as said:
+        run = db.certify(BOX, images, sigma=0.5, n=100, n0=10, quiet=True)
+        run.attack(BOX, data=images, n=100, steps=1, restarts=1, draws=10)
+        smoothed = db.SmoothedClassifier(BOX, 0.5, 2, domain=None)
+        db.Certifier(smoothed, db.CertifyConfig(n=100))
+    assert [one.filename for one in said] == [__file__] * 3

@@ -42,7 +42,7 @@ def attack_run(
     if not isinstance(spec, RunSpec):
         raise RunError(f"{run.path}: was imported, so there is neither a model nor data to attack it with")
     check_model(spec, model)
-    settings = suited(settings, model)
+    settings = suited(settings, model, stacklevel=4)
     source = source_for(spec, data, data_dir)
     smoothed = SmoothedClassifier(
         model, spec.sigma, spec.num_classes, spec.domain, spec.batch_size, spec.shape, Program.named(spec.program)

@@ -126,7 +126,7 @@ def make_job(
         raise SettingError("simultaneous: protocol paper has no level that could hold for all inputs at once")
     if simultaneous:
         config = config.model_copy(update={"alpha": config.alpha / len(source)})
-    config = suited(config, model)
+    config = suited(config, model, stacklevel=4)
     x = source.input(0).x
     with ModelCode("the model cannot be looked at"):
         # What is no module of torch's runs where it runs.

@@ -17,10 +17,11 @@ _AUTOGRAD_ALWAYS = ("paper", "double")
 _Chosen = TypeVar("_Chosen", CertifyConfig, AttackSettings)
 
 
-def suited(settings: _Chosen, model: nn.Module) -> _Chosen:
+def suited(settings: _Chosen, model: nn.Module, stacklevel: int = 3) -> _Chosen:
     """The settings, `gradient` chosen for a model without gradients; an error if what was asked for needs them.
 
-    The choice is said in a warning; whoever asks for `approximate` gets none.
+    The choice is said in a warning at the line of the user, so many calls above; whoever asks for `approximate` gets
+    none.
     """
     if not is_black_box(model):
         return settings
@@ -31,7 +32,7 @@ def suited(settings: _Chosen, model: nn.Module) -> _Chosen:
         raise SettingError(
             "gradient: full differentiates the model, and this one is a black box; ask for approximate, or leave it out"
         )
-    warnings.warn("the model is a black box: gradient approximate is used", DoubleBubbleWarning, stacklevel=3)
+    warnings.warn("the model is a black box: gradient approximate is used", DoubleBubbleWarning, stacklevel)
     return settings.model_copy(update={"gradient": "approximate"})
 
 
