@@ -11,8 +11,8 @@ import torch
 from benchmarks.rows import Row, best_seconds
 from benchmarks.subjects import subject
 from doublebubble import SmoothedClassifier
+from doublebubble.measuring import fastest_program
 from doublebubble.methods.first_order import Design, FirstOrderStatistic, Guess, Outset
-from doublebubble.program import fastest_program
 from doublebubble.protocols.sound import certified_ball
 from doublebubble.search.plan import BallPlan
 from doublebubble.streams import INPUT, Stream

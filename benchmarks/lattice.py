@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from benchmarks.rows import Row, best_seconds
 from benchmarks.subjects import subject
+from doublebubble.measuring import fastest_program
 from doublebubble.noise import Lattice, LatticeDraws, NoiseSource, noise_source
-from doublebubble.program import Program, fastest_program
+from doublebubble.program import Program
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.types import NOISES, NoiseName

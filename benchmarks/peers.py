@@ -13,7 +13,7 @@ from torch import nn
 from benchmarks.rows import Row, best_seconds
 from benchmarks.subjects import subject
 from doublebubble import Certifier, CertifyConfig, Program, SmoothedClassifier
-from doublebubble.program import fastest_program
+from doublebubble.measuring import fastest_program
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

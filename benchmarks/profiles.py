@@ -15,8 +15,8 @@ from benchmarks.subjects import subject
 from doublebubble import SmoothedClassifier
 from doublebubble.geometry.profile import bin_masses
 from doublebubble.lines import Line
+from doublebubble.measuring import fastest_program
 from doublebubble.methods.profile import ProfileStatistic, RivalProfile
-from doublebubble.program import fastest_program
 from doublebubble.protocols.sound import certified_ball
 from doublebubble.search.plan import BallPlan
 from doublebubble.search.profile import Scene, profile_edges

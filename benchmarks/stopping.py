@@ -22,8 +22,8 @@ from torch import Tensor, nn
 
 import doublebubble as db
 from doublebubble.data import load_dataset
+from doublebubble.measuring import fastest_program
 from doublebubble.models import load_model
-from doublebubble.program import fastest_program
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from benchmarks.rows import Row, best_seconds
 from benchmarks.subjects import subject
 from doublebubble import Program, SmoothedClassifier
-from doublebubble.program import fastest_program
+from doublebubble.measuring import fastest_program
 
 BATCHES = (64, 128, 256, 512, 1024)
 ROUNDS = 30
