@@ -68,5 +68,5 @@ def _row(
         f"time for each {what} = {sizes[1]:,} over {sizes[0]:,}",
         each[1] / each[0],
         at_most=LINEAR if limited else None,
-        parts={"ns for each at the larger": 1e9 * each[1]},
+        parts={"us for each at the larger": 1e6 * each[1]},
     )

@@ -14,9 +14,14 @@ FEW, MANY, MOST = 10_000, 1_000_000, 1.02
 def run(quick: bool = False) -> list[Row]:
     """Peak resident memory at many draws over that at few."""
     many = MANY // 10 if quick else MANY
-    few, large = _peak_in_a_process_of_its_own(FEW), _peak_in_a_process_of_its_own(many)
+    few, large = _least_peak(FEW), _least_peak(many)
     parts = {"MB at the larger": large / 1024, "MB at the smaller": few / 1024}
     return [Row(f"peak memory, n = {many:,} over {FEW:,}", large / few, at_most=MOST, parts=parts)]
+
+
+def _least_peak(n: int) -> int:
+    """Of three processes: where the allocator happens to put things moves the peak of one by a percent."""
+    return min(_peak_in_a_process_of_its_own(n) for _ in range(3))
 
 
 def _peak_in_a_process_of_its_own(n: int) -> int:
