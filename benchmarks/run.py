@@ -26,6 +26,7 @@ PARTS = {
     "throughput": "draws per second",
     "peers": "whole certificates, against a plain loop and adversarial-robustness-toolbox",
     "methods": "every method over Cohen",
+    "shares": "where the time goes",
     "growth": "growth in n, d, K and inputs",
     "geometry": "geometry",
     "first_order": "first-order certificates",
