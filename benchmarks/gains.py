@@ -16,6 +16,7 @@ had on average, in a run beside the first, and compares with that too. Under `pa
 """
 
 import argparse
+import functools
 import math
 from collections.abc import Iterator
 from itertools import islice
@@ -23,13 +24,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 import doublebubble as db
 from benchmarks.gains_table import measured, spec_of, table
 from doublebubble.data import Dataset, load_dataset
+from doublebubble.facade.chosen_program import chosen_program
 from doublebubble.models import load_model
-from doublebubble.program import fastest_program
 from doublebubble.streams import Stream
 from doublebubble.tally import Request
 from doublebubble.types import Protocol
@@ -115,11 +116,12 @@ def main() -> None:
     out = asked.out or RESULTS / name
     most = asked.inputs or (len(data) if asked.correct or asked.every else 100)
     order = list(islice(range(0, len(data), asked.every) if asked.every else by_stride(len(data)), most))
+    some = functools.partial(data.inputs, torch.arange(min(4, len(data))))
     shared: dict[str, Any] = {
         "sigma": asked.sigma,
         "protocol": asked.protocol,
         "gradient": asked.gradient,
-        "program": _program(model, data.inputs(torch.tensor([0])), out) if asked.fast else None,
+        "program": chosen_program(model, some, asked.sigma, "auto", None, out)[0] if asked.fast else None,
     }
     methods = asked.methods or "all"
     if asked.skip_wrong:
@@ -131,13 +133,6 @@ def main() -> None:
         beside = out.with_name(f"{out.name}-equal-{n}")
         equal, _ = certified(model, data, taken, None, out=beside, n=n, methods="cohen", **shared)
     print(table(run, taken, equal))
-
-
-def _program(model: nn.Module, x: Tensor, out: Path) -> db.Program:
-    """The fastest program here, or the one that the run was begun with."""
-    if (out / "spec.json").exists():
-        return db.Program.named(spec_of(db.open_run(out)).program)
-    return fastest_program(model, x.expand(256, *x.shape[1:]).clone())
 
 
 if __name__ == "__main__":

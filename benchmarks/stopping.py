@@ -1,12 +1,13 @@
-"""Wall time until four radii are decided, over that of a fixed number of draws, ours and a peer's.
+"""Time until four radii are decided, over that of a fixed number of draws, ours and a peer's.
 
     python -m benchmarks.stopping --model DIR --dataset mnist --data-dir DATA [--inputs 500] [--n 10000] [--sigma 0.5]
         [--radii 0.25,0.5,0.75,1] [--peer-batches 32,128,512] [--json FILE]
 
 `--model` is what `doublebubble train --arch lenet` wrote: how many draws an input takes depends on the weights. All run
 in one process, one after the other in turns of a tenth of the inputs, so that a busy moment hits each of them; one
-thread. The peer, adversarial-robustness-toolbox, is timed at each batch size on a tenth of the inputs, and its best one
-and its default, 32, are compared.
+thread and its CPU time, which is the wall time of a machine that does nothing else. The peer,
+adversarial-robustness-toolbox, is timed at each batch size on a tenth of the inputs, and its best one and its default,
+32, are compared.
 """
 
 import argparse
@@ -22,8 +23,8 @@ from torch import Tensor, nn
 
 import doublebubble as db
 from doublebubble.data import load_dataset
+from doublebubble.measuring import fastest_program
 from doublebubble.models import load_model
-from doublebubble.program import fastest_program
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -33,10 +34,10 @@ _TURNS = 10
 
 
 def seconds_of(work: Callable[[], object]) -> float:
-    """Wall time of one call."""
-    start = time.perf_counter()
+    """CPU time of one call."""
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def ours(smoothed: db.SmoothedClassifier, config: db.CertifyConfig) -> Callable[[list[Tensor], list[int]], int]:
@@ -81,9 +82,9 @@ def measured(asked: argparse.Namespace) -> dict[str, float]:
     draws = 0
     for first in range(0, len(xs), tenth):
         part, names = xs[first : first + tenth], indices[first : first + tenth]
-        start = time.perf_counter()
+        start = time.process_time()
         draws += until(part, names)
-        seconds["until decided"] += time.perf_counter() - start
+        seconds["until decided"] += time.process_time() - start
         seconds["fixed"] += seconds_of(partial(fixed, part, names))
         images = torch.stack(part).numpy()
         seconds["peer"] += seconds_of(partial(peer.certify, images, asked.n, best))

@@ -1,15 +1,19 @@
 """A prepared program computes what the model computes, and says what it is."""
 
 import itertools
-from typing import get_args
+import os
+import shutil
+from typing import Any, get_args
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+import doublebubble as db
+from doublebubble import SmoothedClassifier
 from doublebubble import program as program_module
 from doublebubble.errors import ModelError, SettingError
-from doublebubble.program import Program, fastest_program
+from doublebubble.program import Program
 
 
 class Residual(nn.Module):
@@ -86,10 +90,67 @@ def test_a_model_in_training_mode_cannot_be_folded(net: nn.Module) -> None:
         Program(fold_batch_norm=True).prepare(net.train())
 
 
-def test_the_fastest_program_is_one_that_works(net: nn.Module) -> None:
-    program = fastest_program(net, BATCH, rounds=1)
-    assert not program.compile
-    assert program.prepare(net)(program.layout(BATCH)).shape == (8, 4)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's own modules, when they are first imported
+def test_a_compiled_program_takes_the_same_votes_and_gives_the_same_certificates() -> None:
+    if shutil.which(os.environ.get("CXX", "g++")) is None:
+        pytest.skip("no C++ compiler here")
+    torch._dynamo.reset()
+    weights = torch.tensor([[1.0, -1.0, 0.5, 0.0], [-1.0, 1.0, 0.0, 0.5], [0.0, 0.0, -1.0, -1.0]])
+    model = nn.Sequential(nn.Flatten(), nn.Linear(4, 3, bias=False), nn.ReLU()).eval()
+    model[1].weight.data.copy_(weights)
+    x = torch.tensor([[[[0.9, 0.2], [0.7, 0.4]]], [[[0.1, 0.8], [0.3, 0.6]]]])
+    settings: dict[str, Any] = {"n": 6000, "n0": 100, "batch_size": 32, "methods": "all", "quiet": True}
+    given, compiled, again = (
+        db.certify(model, x, 0.5, program=name, **settings) for name in ("eager", "compiled", "compiled")
+    )
+    assert any(made.draws["search"] for made in compiled.certificates), "gradients are not compiled, and were asked for"
+    assert [made.program for made in compiled.certificates] == ["compiled"] * 2
+    for one, other in zip(given.records, compiled.records, strict=True):
+        assert one.balls[0].counts == other.balls[0].counts, "logits differ in their last bits, votes in none of 6000"
+    assert [made.radii for made in compiled.certificates] == [made.radii for made in again.certificates]
+
+
+def test_what_is_compiled_is_the_votes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes: list[tuple[int, ...]] = []
+
+    def compiled(model: nn.Module, dynamic: bool | None) -> nn.Module:
+        assert dynamic is False, "one shape's votes must not depend on which other shapes were met"
+        return Seen(model, shapes)
+
+    monkeypatch.setattr(torch, "compile", compiled)
+    monkeypatch.setattr(program_module, "_require_compiler", lambda device: None)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(4, 3)).eval()
+    run = db.certify(model, torch.rand(1, 1, 2, 2), 0.5, program="compiled", methods="all", batch_size=64, quiet=True)
+    assert run.certificates[0].draws["search"]
+    assert set(shapes) == {(64, 1, 2, 2)}
+    assert len(shapes) >= run.certificates[0].draws["certify"] // 64
+
+
+class Seen(nn.Module):
+    """A model that notes the shapes that it is asked for, and whether a graph is built."""
+
+    def __init__(self, model: nn.Module, shapes: list[tuple[int, ...]]) -> None:
+        super().__init__()
+        self.model, self.shapes = model, shapes
+
+    def forward(self, x: Tensor) -> Tensor:
+        assert not torch.is_grad_enabled()
+        self.shapes.append(tuple(x.shape))
+        return self.model(x)  # type: ignore[no-any-return]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_without_a_compiler_the_error_says_so_before_anything_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor import config, cpp_builder
+
+    program_module._require_compiler.cache_clear()
+    cpp_builder.cpp_compiler_search.cache_clear()
+    monkeypatch.setattr(config.cpp, "cxx", ("no-such-compiler",))
+    with pytest.raises(ModelError, match=r"compiled programs need a C\+\+ compiler, and none was found: install g\+\+"):
+        SmoothedClassifier(nn.Sequential(nn.Flatten(), nn.Linear(4, 3)).eval(), 0.5, 3, program=Program(compile=True))
+    program_module._require_compiler("cuda")
+    program_module._require_compiler.cache_clear()
+    cpp_builder.cpp_compiler_search.cache_clear()
 
 
 def test_a_precision_that_kills_the_process_is_a_clear_error(net: nn.Module, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,7 @@ import functools
 import itertools
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import torch
@@ -24,7 +22,13 @@ from doublebubble.models.calling import ModelCode, bare_logits
 
 Precision = Literal["float32", "bfloat16", "float16"]
 _CHOICES = ((False, True), (False, True), (False, True), get_args(Precision))
-_PROBE = "import torch; d = torch.{0}; torch.nn.Conv2d(64, 64, 3).to(d)(torch.zeros(8, 64, 16, 16, dtype=d))"
+_PROBE = """
+import torch
+convolution, linear = torch.nn.Conv2d(64, 64, 3).to(torch.{0}), torch.nn.Linear(64, 10).to(torch.{0})
+for layout in (torch.contiguous_format, torch.channels_last):
+    x = torch.zeros(8, 64, 16, 16, dtype=torch.{0}).to(memory_format=layout).requires_grad_()
+    linear(convolution.to(memory_format=layout)(x).mean((2, 3))).sum().backward()
+"""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Program:
 
     `fold_batch_norm` merges batch norm into the convolutions before it; `channels_last` stores images with channels
     innermost; `compile` uses torch.compile; `precision` runs the model in another dtype, noise being added before the
-    cast. Use `fastest_program` to find out which of them help on a machine.
+    cast. `measuring.fastest_program` finds out which of them help on a machine.
     """
 
     fold_batch_norm: bool = False
@@ -66,7 +70,11 @@ class Program:
 
     def prepare(self, model: nn.Module) -> nn.Module:
         """A prepared copy of the model; the model itself is left as it was."""
-        if self == Program():
+        return self.compiled(self.uncompiled(model))
+
+    def uncompiled(self, model: nn.Module) -> nn.Module:
+        """The prepared copy before it is compiled, if it is to be."""
+        if replace(self, compile=False) == Program():
             return model
         prepared = copy.deepcopy(model)
         if self.fold_batch_norm:
@@ -77,9 +85,20 @@ class Program:
             parameter = next(model.parameters(), None)
             _require_precision(self.precision, "cpu" if parameter is None else parameter.device.type)
             prepared = _Cast(prepared, getattr(torch, self.precision))
-        if self.compile:
-            prepared.compile()
         return prepared.eval() if not model.training else prepared
+
+    def compiled(self, prepared: nn.Module) -> nn.Module:
+        """A prepared model, compiled if this program is; weights are shared.
+
+        Every shape is compiled by itself. What torch compiles for any number of rows may run in place of what it made
+        for one shape, depending on which came first, and has other last bits.
+        """
+        if not self.compile:
+            return prepared
+        parameter = next(prepared.parameters(), None)
+        _require_compiler("cpu" if parameter is None else parameter.device.type)
+        made: nn.Module = torch.compile(prepared, dynamic=False)
+        return made
 
     def layout(self, batch: Tensor) -> Tensor:
         """The batch in the memory layout that the prepared model wants; a copy only if it has to be one."""
@@ -133,6 +152,22 @@ def _fuse(traced: GraphModule) -> GraphModule:
 
 
 @functools.cache
+def _require_compiler(device: str) -> None:
+    """Refuse to compile for the CPU where there is no C++ compiler, which torch would say much later."""
+    if device != "cpu":
+        return
+    from torch._inductor import cpp_builder, exc
+
+    try:
+        cpp_builder.get_cpp_compiler()
+    except exc.InvalidCxxCompiler:
+        raise ModelError(
+            "compiled programs need a C++ compiler, and none was found: install g++, name one in the environment "
+            "variable CXX, or choose a program without `compiled`"
+        ) from None
+
+
+@functools.cache
 def _require_precision(precision: Precision, device: str) -> None:
     """Refuse a precision whose convolutions would kill the process: tried first in a process of its own."""
     if device != "cpu":
@@ -146,34 +181,3 @@ def _require_precision(precision: Precision, device: str) -> None:
             f"{precision} convolutions do not work on this CPU (a probe ended with {how}); use float32, "
             "or try the environment variable ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16"
         )
-
-
-def fastest_program(model: nn.Module, batch: Tensor, try_compile: bool = False, rounds: int = 3) -> Program:
-    """The float32 program that runs `batch` fastest here, among those that the model allows.
-
-    Its outcome depends on timing noise, so call it once and pass on the program it names.
-    """
-    choices = [Program(fold, last, comp) for fold in (False, True) for last in (False, True) for comp in (False, True)]
-    best, best_seconds = Program(), float("inf")
-    for program in choices:
-        if program.compile and not try_compile:
-            continue
-        try:
-            prepared = program.prepare(model)
-            seconds = _seconds(functools.partial(prepared, program.layout(batch)), rounds)
-        except (ModelError, torch._dynamo.exc.TorchDynamoException, torch._inductor.exc.InductorError):
-            continue  # a way of preparing that this model or machine does not support
-        if seconds < 0.97 * best_seconds:  # do not prefer a more elaborate program for a hair
-            best, best_seconds = program, seconds
-    return best
-
-
-def _seconds(run: Callable[[], Tensor], rounds: int) -> float:
-    with torch.inference_mode():
-        run()
-        taken = []
-        for _ in range(rounds):
-            start = time.perf_counter()
-            run()
-            taken.append(time.perf_counter() - start)
-    return min(taken)

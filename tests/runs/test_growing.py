@@ -74,16 +74,16 @@ def test_a_run_without_a_record_takes_other_settings(tmp_path: Path) -> None:
 
 def test_a_reader_sees_a_whole_run_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(tmp_path, "0:5", 5)
-    read = storing._read_spec
+    read = storing.read_spec
 
     def grown_meanwhile(path: Path) -> object:
         found = read(path)
         with monkeypatch.context() as patched:
-            patched.setattr(storing, "_read_spec", read)
+            patched.setattr(storing, "read_spec", read)
             with RunStore(path, spec("0:8")) as store:
                 if len(store.records) == 5:
                     store.append(certificate(7))
         return found
 
-    monkeypatch.setattr(storing, "_read_spec", grown_meanwhile)
+    monkeypatch.setattr(storing, "read_spec", grown_meanwhile)
     assert [record.index for record in read_run(tmp_path).records] == [0, 1, 2, 3, 4]

@@ -3,6 +3,7 @@
 Functions of arrays in float64: numpy and scipy only, no torch, no randomness.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
@@ -50,6 +51,20 @@ def clopper_pearson(
     >>> round(clopper_pearson(10, 10, 0.001), 4)  # all of ten: the tenth root of alpha
     0.5012
     """
+    if type(k) is int and type(n) is int and type(alpha) is float:
+        return _kept(k, n, alpha, side)
+    return _bounds(k, n, alpha, side)
+
+
+@functools.lru_cache(maxsize=4096)
+def _kept(k: int, n: int, alpha: float, side: Side) -> float | Floats | tuple[float | Floats, float | Floats]:
+    """The bounds of one count: forecasts for an input ask for the same ones again and again."""
+    return _bounds(k, n, alpha, side)
+
+
+def _bounds(
+    k: Numbers, n: Numbers, alpha: Numbers, side: Side
+) -> float | Floats | tuple[float | Floats, float | Floats]:
     hits, draws, level = _checked(k, n, alpha)
     if side == "two-sided":
         return _plain(_lower(hits, draws, level / 2)), _plain(_upper(hits, draws, level / 2))

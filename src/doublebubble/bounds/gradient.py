@@ -4,6 +4,7 @@ Functions of moments in float64. No torch, no model, no randomness. A `GradientT
 applied to; any choice of its numbers gives a valid bound, `design_test` aims at a small one.
 """
 
+import functools
 from collections.abc import Collection
 from math import expm1, isfinite, log, sqrt
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from doublebubble.geometry.first_order import phi, profile
 
 SUM_ERROR = 1e-8
 """Allowed error, in Euclidean norm, of each half mean: far above what float64 accumulation loses."""
+_OFFSETS = tuple(np.linspace(0.0, 1.0, 41).tolist())
 
 
 class GradientTest(NamedTuple):
@@ -111,7 +113,7 @@ def design_test(n: int, dim: int, alpha: float, votes: VoteBounds, gamma: float)
     n2 = n - n1
     votes = VoteBounds(*(min(max(vote, 1 / n), 1.0) for vote in votes))
     gamma = min(gamma, largest_lead_gradient(votes))
-    spreads = {c0: _spread(c0, n1, n2, dim, votes, gamma, -log(alpha)) for c0 in np.linspace(0.0, 1.0, 41).tolist()}
+    spreads = {c0: _spread(c0, n1, n2, dim, votes, gamma, -log(alpha)) for c0 in _OFFSETS}
     offset = min(spreads, key=spreads.__getitem__)
     lam = min(sqrt(-2 * log(alpha) / spreads[offset]), float(n1))
     norm1 = sqrt(expected_square(offset, n1, dim, votes, gamma))
@@ -142,6 +144,7 @@ def _spread(c0: float, n1: int, n2: int, dim: int, votes: VoteBounds, gamma: flo
     return spread
 
 
+@functools.lru_cache(maxsize=256)  # one design asks for the same three again and again
 def _tail_square(q: float) -> float:
     """Return the largest integral of z^2 phi over sets of mass q: both tails."""
     if q <= 0 or q >= 1:

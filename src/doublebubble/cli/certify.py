@@ -30,6 +30,7 @@ from doublebubble.terminal import Terminal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from doublebubble.facade.chosen_program import Auto
     from doublebubble.runs.record import Record
 
 _EXAMPLE = """Certify inputs of a data set: how far can each be moved before the classifier may change its mind?
@@ -61,6 +62,16 @@ def sequential_settings(
 
     given = {"radii": parse_radii(radii), "precision": precision, "max_draws": max_draws, "beta": beta}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def chosen_rows(batch_size: str | None) -> "int | Auto | None":
+    """The micro-batch asked for: a number, or `auto`."""
+    if batch_size is None or batch_size == "auto":
+        return "auto" if batch_size else None
+    try:
+        return int(batch_size)
+    except ValueError:
+        raise SettingError(f"batch-size: expected a whole number of at least 2, or auto, got {batch_size!r}") from None
 
 
 def paper_settings(protocol: str, thrifty: bool) -> dict[str, Any]:
@@ -140,12 +151,18 @@ def certify(
     ] = 0.0,
     device: Annotated[str, typer.Option(help=DEVICE_HELP, rich_help_panel=_ENGINE)] = "auto",
     batch_size: Annotated[
-        int | None, typer.Option(help=f"{BATCH_HELP[:-1]}; part of the run's identity.", rich_help_panel=_ENGINE)
+        str | None,
+        typer.Option(
+            metavar="ROWS|auto",
+            help=f"{BATCH_HELP[:-1]}; auto: the fastest, measured once; part of the run's identity.",
+            rich_help_panel=_ENGINE,
+        ),
     ] = None,
     program: Annotated[
         str,
         typer.Option(
-            help="How the model is prepared: eager, or faster folded+channels_last; part of the run's identity.",
+            help="How the model is prepared: eager, parts of folded+channels_last+compiled+bfloat16, or auto: the "
+            "fastest, measured once; part of the run's identity.",
             rich_help_panel=_ENGINE,
         ),
     ] = "eager",
@@ -167,11 +184,11 @@ def certify(
     from doublebubble.cli.run_summaries import runs_json, show_runs
     from doublebubble.config import CertifyConfig
     from doublebubble.data import load_dataset, read_classes
+    from doublebubble.facade.chosen_program import AUTO, named_program
     from doublebubble.facade.job import make_job
     from doublebubble.facade.loop import Place, perform, prepare
     from doublebubble.facade.progress import certifying_progress
     from doublebubble.models import model_classes
-    from doublebubble.program import Program
 
     if save_config_file is not None:
         save_config(context, save_config_file)
@@ -191,13 +208,14 @@ def certify(
             sigma,
             config,
             indices=indices,
-            batch_size=batch_size,
+            batch_size=chosen_rows(batch_size),
             device=chosen_device(device),
-            program=Program.named(program),
+            program=named_program(program),
             simultaneous=simultaneous,
             centres=centres,
             noise=chosen_noise(noise),
             grid=grid,
+            out=out,
         )
     if dry_run:
         from doublebubble.facade.planning import forecast
@@ -207,6 +225,8 @@ def certify(
     console = Terminal()
     silent = quiet or as_json
     total = len(job.spec.index_list)
+    if AUTO in (program, batch_size) and not silent:
+        console.print(f"program {job.spec.program}, micro-batches of {job.spec.batch_size}")
 
     @contextlib.contextmanager
     def watching(earlier: "list[Record]", total: int) -> "Iterator[Callable[[Record], None]]":

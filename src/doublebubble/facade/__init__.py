@@ -14,6 +14,7 @@ from torch import nn
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleWarning
 from doublebubble.facade.callbacks import Callback, telling
+from doublebubble.facade.chosen_program import Auto, named_program
 from doublebubble.facade.job import Indices, make_job
 from doublebubble.facade.loop import Place, perform, prepare
 from doublebubble.facade.planning import Plan, forecast
@@ -37,7 +38,7 @@ def plan(
     indices: Indices = ":",
     domain: tuple[float, float] | None = UNIT,
     num_classes: int | None = None,
-    batch_size: int | None = None,
+    batch_size: int | Auto | None = None,
     device: str | None = None,
     program: Program | str | None = None,
     data_dir: Path | None = None,
@@ -62,7 +63,7 @@ def plan(
         num_classes=num_classes,
         batch_size=batch_size,
         device=device,
-        program=Program.named(program) if isinstance(program, str) else program,
+        program=named_program(program),
         data_dir=data_dir,
     )
     return forecast(job, inputs, draws)
@@ -77,7 +78,7 @@ def certify(
     indices: Indices = ":",
     domain: tuple[float, float] | None = UNIT,
     num_classes: int | None = None,
-    batch_size: int | None = None,
+    batch_size: int | Auto | None = None,
     device: str | None = None,
     program: Program | str | None = None,
     simultaneous: bool = False,
@@ -102,7 +103,8 @@ def certify(
     `num_classes`, else the data set's own, else the number of logits that the model gives. `classes` are the names of
     all the model's classes in its order, for a folder of images that lacks some of them or sorts them otherwise.
     `noise` is gaussian, gaussian64 or lattice (docs/noise.md); the lattice has `grid` steps for each unit, 255 if it is
-    not said, and inputs must lie on it. `batch_size` is 256, or that of a file that takes no other.
+    not said, and inputs must lie on it. `program` is a Program or its name; `batch_size` is 256, or that of a file that
+    takes no other. Either may be `auto`: the fastest here, measured once and kept in the run (docs/performance.md).
     `callbacks` are told when the run starts, of every new record, and when it ends (docs/tracking.md).
 
     A black box (`db.black_box`, an ONNX file) has no gradients: `gradient` is then `approximate`, and a warning says
@@ -131,13 +133,14 @@ def certify(
         num_classes=num_classes,
         batch_size=batch_size,
         device=device,
-        program=Program.named(program) if isinstance(program, str) else program,
+        program=named_program(program),
         simultaneous=simultaneous,
         centres=centres,
         data_dir=data_dir,
         classes=classes,
         noise=noise,
         grid=grid,
+        out=folder,
     )
     store, chosen = prepare(job, folder, Place(engine, workers, address, gpus_per_worker))
     watching = functools.partial(certifying_progress, Terminal(), quiet=quiet)

@@ -1,5 +1,6 @@
 """A certification put together: the recipe for the workers, the specification, and the inputs still to do."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,12 @@ from doublebubble.config import CertifyConfig, checked_domain
 from doublebubble.data import DATASETS, Dataset
 from doublebubble.engines.base import FAILURES_AT_START, Recipe, in_groups
 from doublebubble.errors import InputError, ModelError, RunError, SettingError
+from doublebubble.facade.chosen_program import Auto, chosen_program
 from doublebubble.facade.sources import UNIT, Data, Source, source_of
 from doublebubble.models.black_box import is_black_box, no_module
 from doublebubble.models.calling import ModelCode
 from doublebubble.models.class_names import class_names
 from doublebubble.models.first_look import check_logits, first_look, output_size
-from doublebubble.models.fixed_batch import chosen_batch
 from doublebubble.noise import NoiseLaw
 from doublebubble.program import Program
 from doublebubble.runs.digests import data_digest, device_kind, model_digest, software_versions
@@ -97,28 +98,30 @@ def make_job(
     indices: Indices = ":",
     domain: tuple[float, float] | None = UNIT,
     num_classes: int | None = None,
-    batch_size: int | None = None,
+    batch_size: int | Auto | None = None,
     device: str | None = None,
-    program: Program | None = None,
+    program: Program | Auto | None = None,
     simultaneous: bool = False,
     centres: bool = True,
     data_dir: Path | None = None,
     classes: Sequence[str] | None = None,
     noise: NoiseName = "gaussian",
     grid: int | None = None,
+    out: Path | None = None,
 ) -> Job:
     """The job of certifying inputs.
 
     The number of classes is the one given, else the data set's own, else the number of logits that the model gives;
     labels must lie below it. The device is the model's own unless another is given. `simultaneous` divides alpha by the
     size of the data, whichever inputs are asked for: then with probability at least 1 - alpha all certificates are
-    right at once, also when shards are merged later.
+    right at once, also when shards are merged later. In place of a program or a batch size of `auto` stands what the
+    run in the folder `out` has recorded, or else what is measured fastest.
     """
     if not isinstance(model, nn.Module):
         raise no_module(model)
     if any(module.training for module in model.modules()):
         raise ModelError("expected a model in evaluation mode, this one is in training mode: call model.eval()")
-    size, names = chosen_batch(model, batch_size), class_names(model)
+    names = class_names(model)
     source = source_of(data, checked_domain(domain), data_dir, classes, names)
     if not len(source):
         raise SettingError("data: expected at least one input, got none")
@@ -133,16 +136,20 @@ def make_job(
         device = "cpu" if is_black_box(model) else device or str(next(model.parameters(), torch.empty(0)).device)
         digest = model_digest(model)
         model.to(device)
+    asked = chosen_indices(indices, len(source))
+    first = functools.cache(lambda: as_model_takes(model, _first_inputs(source)))
+    work = len(asked) * (config.n0 + config.n)
+    chosen, size = chosen_program(model, first, sigma, program, batch_size, out, work)
     known = num_classes or source.num_classes
     recipe = Recipe(
         model=model,
         sigma=sigma,
-        num_classes=known or output_size(model, as_model_takes(model, _first_inputs(source))),
+        num_classes=known or output_size(model, first()),
         input_shape=tuple(x.shape),
         domain=source.domain,
         batch_size=size,
         config=config,
-        program=program or Program(),
+        program=chosen,
         device=device,
         noise=noise,
         grid=grid,
@@ -154,7 +161,7 @@ def make_job(
         split=source.split,
         data_digest=source.digest(),
         size=len(source),
-        indices=format_indices(chosen_indices(indices, len(source))),
+        indices=format_indices(asked),
         sigma=sigma,
         num_classes=recipe.num_classes,
         shape=recipe.input_shape,

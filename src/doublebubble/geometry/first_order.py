@@ -21,7 +21,7 @@ LARGEST_MOMENT = nextafter(1 / sqrt(2 * pi), 1.0)
 """max |E[f z]| over all f with values in [0, 1]."""
 
 _SMALLEST_TAIL = 1e-15
-_ROOT_HALF = sqrt(0.5)
+_ROOT_HALF, _ROOT_TWO_PI = sqrt(0.5), sqrt(2 * pi)
 
 
 class Rival(NamedTuple):
@@ -51,7 +51,7 @@ def Phi(x: float) -> float:
 
 def phi(x: float) -> float:
     """Return the standard normal density."""
-    return exp(-0.5 * x * x) / sqrt(2 * pi)
+    return exp(-0.5 * x * x) / _ROOT_TWO_PI
 
 
 def profile(tail: float) -> float:

@@ -248,7 +248,7 @@ def statistic_at(trials: Trials, centre: Tensor, tally: Tally, balls: int) -> tu
 
 def judging_probes(trials: Trials) -> list[Probe]:
     """What to ask of the draws that judge further centres; the votes at the input choose the rivals."""
-    return outset(trials, trials.selected).probes(trials.per_verdict)
+    return trials.once("first_order/probes", lambda: outset(trials, trials.selected).probes(trials.per_verdict))
 
 
 def _guesses(
@@ -276,7 +276,7 @@ class FirstOrder(SmoothingMethod):
     def promising(self, trials: Trials) -> bool:
         """Whether gradients as networks usually show them would pay, and there are draws enough to see them."""
         stand = outset(trials, trials.selected)
-        probes = stand.probes(trials.per_verdict) if trials.per_verdict >= _LEAST_SEEN else []
+        probes = judging_probes(trials) if trials.per_verdict >= _LEAST_SEEN else []
         if not probes:
             return False
         usual = stand.design({asked.rival: Guess(asked.usual) for asked in probes})
@@ -287,7 +287,7 @@ class FirstOrder(SmoothingMethod):
     def propose(self, trials: Trials) -> Proposal:
         """All draws at the input, with the tests that trial draws expect to pay."""
         stand = outset(trials, trials.selected)
-        probes = stand.probes(trials.per_verdict)
+        probes = judging_probes(trials)
         if not probes:
             return fall_back(trials, self.name, "too few draws to halve, or none for the class")
         rows = tuple(asked.weights for asked in probes)

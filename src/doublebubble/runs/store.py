@@ -63,7 +63,7 @@ class StoredRun:
 def read_run(path: Path) -> StoredRun:
     """The run as it is on disk, also while another process is writing it; nothing is repaired."""
     content = _records_bytes(path)  # before the specification: its inputs only ever grow
-    spec = _read_spec(path)
+    spec = read_spec(path)
     records, _, torn = _parse_records(path, content, spec)
     return StoredRun(path, spec, tuple(records), torn)
 
@@ -153,7 +153,7 @@ class RunStore:
             os.fsync(self._file)
 
     def _resume(self) -> None:
-        found = _read_spec(self.path)
+        found = read_spec(self.path)
         self.records, self._length, self.repaired = _parse_records(self.path, _records_bytes(self.path), found)
         if self.records:
             if changed := differences(found.model_copy(update={"indices": self.spec.indices}), self.spec):
@@ -204,7 +204,8 @@ class RunStore:
         self._file = self._lock = None
 
 
-def _read_spec(path: Path) -> Spec:
+def read_spec(path: Path) -> Spec:
+    """What the run in this folder was asked for, its records unread."""
     where = path / SPEC
     try:
         return parse_spec(read_plain(where).decode(), str(where))

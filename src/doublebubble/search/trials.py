@@ -118,12 +118,13 @@ class Trials:
         Forecast at the shares as they were seen: where all draws agree, more of them raise the ceiling. Times 6,
         because a search is in vain for most inputs, and then its draws are lost.
         """
-        config, sigma = self.config, self.smoothed.sigma
-        radii = [
-            outlook(self.selected, self.top, n, config.alpha, sigma, against=0).radius
-            for n in (config.n, config.n + draws)
-        ]
-        return 6 * max(0.0, radii[1] - max(0.0, radii[0]))
+        here = self.once("worth/0", lambda: self._as_seen(self.config.n))
+        more = self.once(f"worth/{draws}", lambda: self._as_seen(self.config.n + draws))
+        return 6 * max(0.0, more - max(0.0, here))
+
+    def _as_seen(self, n: int) -> float:
+        """The radius to expect of n draws at the input whose votes are shared as the select draws were."""
+        return outlook(self.selected, self.top, n, self.config.alpha, self.smoothed.sigma, against=0).radius
 
     def outlook(self, counts: Counts, balls: int = 1) -> Outlook:
         """What votes may expect of one of several balls, with its share of draws and alpha, after these counts."""

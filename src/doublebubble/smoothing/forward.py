@@ -33,7 +33,8 @@ class Forward:
         self.program = program
         self.require_evaluation_mode()
         with ModelCode("the model cannot be prepared"):
-            self._prepared = program.prepare(model)
+            self._prepared = program.uncompiled(model)
+            self._compiled = program.compiled(self._prepared)
         parameter = next(model.parameters(), None)
         self.device = torch.device("cpu") if parameter is None else parameter.device
         self._dtype = torch.float32 if parameter is None else parameter.dtype
@@ -75,13 +76,15 @@ class Forward:
         """The logits of a batch of which the first `rows` are real and belong to the inputs `indices`.
 
         Votes are taken of full micro-batches only. Fewer rows serve for gradients, which only guide, and for trying out
-        what the model does with them.
+        what the model does with them. A compiled program is compiled for the votes alone: looks of a search have many
+        shapes, and each would take longer to compile than to run.
         """
         if batch.dtype != self._dtype or not any(batch is own.inputs for own in self._buffers.values()):
             batch = self.program.layout(batch.to(self._dtype))
         where = f"input {indices[0]}"
         doing = f"{where}: the model failed on a batch of shape {tuple(batch.shape)}"
-        logits = logits_of(self._prepared, batch, doing, where)
+        votes = len(batch) == self.batch_size and not torch.is_grad_enabled()
+        logits = logits_of(self._compiled if votes else self._prepared, batch, doing, where)
         expected = (len(batch), self.num_classes)
         if logits.shape != expected:
             raise ModelError(f"{where}: expected logits of shape {expected}, got {tuple(logits.shape)}")
