@@ -10,9 +10,11 @@ from scipy.special import ndtri
 
 from doublebubble.audit.coverage import Case, at
 from doublebubble.audit.oracles import PlanarTable
+from doublebubble.bounds.ray import RayMoments
 from doublebubble.geometry.profile import Guess, best_profile_prices, default_edges
 from doublebubble.lines import Line
 from doublebubble.methods.profile import ProfileStatistic, RivalProfile, by_vote
+from doublebubble.rays import Ray
 from doublebubble.search.lead import at_faces
 from doublebubble.search.profile import Scene, profile_edges
 from doublebubble.streams import Stream
@@ -53,8 +55,25 @@ def drawn(case: Case, statistic: ProfileStatistic, n: int, rng: np.random.Genera
     weights = np.array(request.moments)[:, votes]
     sums = np.stack([weights[:, :cut] @ noise[:cut], weights[:, cut:] @ noise[cut:]])
     tables = tuple(binned(line, noise, votes, classes) for line in request.lines)
+    means = [sums[0, request.moments.index(ray.weights)] / cut for ray in request.rays]
+    along = tuple(
+        seen_along(ray, mean, noise[cut:], votes[cut:]) for ray, mean in zip(request.rays, means, strict=True)
+    )
     counts = np.bincount(votes, minlength=classes)
-    return Tally(counts, n, (cut, n - cut), sums, None, None, request.moments, request.lines, tables)
+    asked = request.moments, request.lines, tables, request.rays, along
+    return Tally(counts, n, (cut, n - cut), sums, None, None, *asked)
+
+
+def seen_along(ray: Ray, mean: Floats, noise: Floats, votes: Counts) -> RayMoments:
+    """How the second half lies along the mean of the first, from the definition."""
+    u0 = ray.line.direction
+    off = mean - (mean @ u0) * u0 + (0.0 if ray.eta is None else ray.eta)
+    length = float(np.linalg.norm(off))
+    e = off / length if length > 0 else off
+    control = np.array(ray.control)[np.searchsorted(ray.line.edges, noise @ u0, side="right")]
+    v = (np.array(ray.second)[votes] - control) * np.clip(noise @ e, -ray.clip, ray.clip)
+    ahead = 0.0 if ray.eta is None else float(e @ ray.eta)
+    return RayMoments(length, ahead, *(float((v**power).mean()) for power in (1, 2, 3, 4)))
 
 
 def plan_from_truth(case: Case, n: int, alpha: float, tilt: float = 0.0) -> ProfileStatistic | None:
@@ -67,6 +86,7 @@ def plan_from_truth(case: Case, n: int, alpha: float, tilt: float = 0.0) -> Prof
     slopes = case.sigma * oracle.gradient(x, case.sigma)
     expected = np.rint(n * p).astype(np.int64)
     expected[top] += n - expected.sum()
+    edges = profile_edges(max(float(ndtri(p[top])), 0.0))
     made = []
     for rival in np.argsort(-p)[:3].tolist():
         if rival == top or p[rival] < _LEAST_SHARE:
@@ -74,7 +94,7 @@ def plan_from_truth(case: Case, n: int, alpha: float, tilt: float = 0.0) -> Prof
         D = slopes[top] - slopes[rival]
         blocked = at_faces(case.domain, case.x) * D > 1e-12
         eta = np.where(blocked, D, 0.0) if blocked.any() and not blocked.all() else None
-        line = _line(np.where(blocked, 0.0, -D) if eta is not None else -D, eta, tilt, rng)
+        line = _line(np.where(blocked, 0.0, -D) if eta is not None else -D, eta, tilt, rng, edges)
         if line.misplaced(n) > 0.05 * alpha:
             continue
         table = by_vote(binned(line, noise, votes, oracle.num_classes), top, rival) + 1e-9
@@ -96,21 +116,23 @@ def plan_from_truth(case: Case, n: int, alpha: float, tilt: float = 0.0) -> Prof
             10 * n,
             shift,
         )
-        made.append(RivalProfile(line, scene.design()[0], eta))
+        made.append(RivalProfile(line, scene.design()[0], eta, scene.control()))
     return ProfileStatistic(top, oracle.num_classes, tuple(made)) if made else None
 
 
-def _line(direction: Floats, eta: Floats | None, tilt: float, rng: np.random.Generator) -> Line:
+def _line(
+    direction: Floats, eta: Floats | None, tilt: float, rng: np.random.Generator, edges: tuple[float, ...]
+) -> Line:
     """The line along a direction, or any where it is 0, turned off by `tilt`; off the coordinates of eta."""
     free = np.ones(len(direction)) if eta is None else (eta == 0).astype(np.float64)
     other = free * rng.standard_normal(len(direction))
     if np.linalg.norm(direction) < 1e-9:
-        return Line.along(other, profile_edges())
+        return Line.along(other, edges)
     unit = direction / np.linalg.norm(direction)
     other -= (other @ unit) * unit
     length = np.linalg.norm(other)
     turned = unit if length < 1e-9 else np.cos(tilt) * unit + np.sin(tilt) * other / length
-    return Line.along(free * turned, profile_edges())
+    return Line.along(free * turned, edges)
 
 
 def missed(case: Case, statistic: ProfileStatistic, tallies: list[Tally], alpha: float) -> tuple[int, float]:

@@ -12,9 +12,9 @@ from doublebubble.geometry.profile import bin_masses
 from doublebubble.search import profile
 from doublebubble.search.profile import Scene, fitted_profile, profile_edges
 from doublebubble.types import Counts, Floats
-from tests.bounds.test_profile import half_moments
+from tests.bounds.test_profile import seen_along
 
-EDGES = profile_edges()
+EDGES = profile_edges(0.8)
 MASSES = bin_masses(EDGES)
 
 
@@ -97,7 +97,7 @@ def test_a_forecast_comes_true_if_the_guess_is_right() -> None:
     found = []
     for seed in range(5):
         table = drawn(10_000, f, seed)
-        seen = ProfileCounts(table.sum(axis=0), table, half_moments(0.05, 0.12), 1e-7)
+        seen = ProfileCounts(table.sum(axis=0), table, seen_along(0.05, 0.12), 1e-7)
         found.append(profile_bound(seen, 0, test, 0.001, 0.5).radius)
     assert np.mean(found) == pytest.approx(forecast, rel=0.05)
 

@@ -13,51 +13,61 @@ import numpy as np
 from scipy.special import ndtr as Phi
 from scipy.special import ndtri as Phi_inv
 
-from doublebubble.bounds import AlphaBudget, HalfMoments, VoteBounds, design_test
+from doublebubble.bounds import AlphaBudget, VoteBounds
 from doublebubble.bounds.controlled import ControlledTest, controlled_bound, design_controlled
-from doublebubble.bounds.gradient import expected_square
 from doublebubble.bounds.profile import (
     FunctionalTest,
     ProfileCounts,
     ProfileTest,
     SectorTest,
     design_functional_test,
+    expected_excess,
     profile_bound,
     rounded_test,
 )
+from doublebubble.bounds.ray import design_ray, expected_ray
 from doublebubble.bounds.votes import class_interval
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
     ROUGH,
     Guess,
+    Prices,
     PriceTable,
     best_profile_prices,
     bin_masses,
     checked_guess,
-    default_edges,
     mean_value,
 )
 from doublebubble.geometry.profile.cost import FARTHEST
 from doublebubble.types import Counts, Floats
 
 BINS = 24
+_BEHIND, _BEFORE, _BEYOND, _LEAST_END = (-3.2, -1.2), -0.8, 1.7, 2.6  # where bins end, beyond: from the radius on
 # Of alpha, for the slope off the line and for a functional.
 _SHARES = ((0.05, 0.85), (0.1, 0.8), (0.2, 0.7), (0.3, 0.6), (0.4, 0.5))
-_RINGS = 6
+_RINGS = 4
 _PLACE = 0.6  # of a ring: where its prices are made
 _WORSE, _BETTER = 2.0, 0.5  # how far rings go beyond what is expected, in standard deviations of the guess
-_NEAR_ENDS = (0.0, 0.06, 0.14, 0.24, 0.35, 0.46, 0.57, 0.68, 0.8, 0.92, 1.05, 1.2, 1.4, 1.7)  # the lead is small there
+_NEAR_ENDS = (0.0, 0.1, 0.2, 0.3, 0.38, 0.45, 0.52, 0.59, 0.66, 0.74, 0.84, 0.97, 1.2, 1.7)  # the lead is small there
 _FAR_ENDS = (1.7, 2.1, 2.6, pi)
-_ANGLES = (0.1, 0.4, 0.75, 1.1, 1.5)  # where the lead is looked at to find the radius to hope for
+_ANGLES = (0.1, 0.35, 0.55, 0.75, 1.1)  # where the lead is looked at to find the radius to hope for
 _STEPS = (0.02, 0.2, 0.4, 0.7, 1.1)  # radii looked at for that
+_CAPS = (1.0, 0.4, 0.15, 0.05, 0.015)  # of the largest price: what is tried to keep the range of Y small
+_SURE = 0.03  # a smaller gain is judged at other votes as well
 _DIGITS = 4
 _ROUNDS = 25
 _BEND = 100.0  # the bend of a profile on the probit scale is taken to be about 0.1 at most
 
 
-def profile_edges() -> tuple[float, ...]:
-    """The inner edges of the bins that profiles use."""
-    return tuple(np.round(default_edges(BINS), 3).tolist())
+def profile_edges(radius: float) -> tuple[float, ...]:
+    """The inner edges of bins for a profile where votes alone promise a radius of so many sigmas.
+
+    After a displacement along the line the noise lies about `radius`: there bins must be narrow. Behind, where the
+    class is hardly ever lost, a few are enough.
+    """
+    behind, farthest = BINS // 4, min(max(radius + _BEYOND, _LEAST_END), FARTHEST)
+    ends = np.linspace(*_BEHIND, behind), np.linspace(_BEFORE, farthest, BINS - 1 - behind)
+    return tuple(np.round(np.concatenate(ends), 3).tolist())
 
 
 def fitted_profile(table: Counts, edges: Sequence[float], p_a: float, p_b: float) -> tuple[Floats, Floats]:
@@ -154,7 +164,18 @@ class Scene:
         first, last = max(start.r0 - _WORSE * spread, 0.0), hoped + _BETTER * spread
         limit = round(min(FARTHEST, 1.2 * last + 0.1), 3)
         test = start.bare._replace(sectors=pricing.sectors(first, last), limit=limit)
-        return test, profile_bound(start.seen, self.top, test, self.alpha, self.sigma).radius
+        radius = profile_bound(start.seen, self.top, test, self.alpha, self.sigma).radius
+        plain = self._by_counts(start.seen.table)
+        if radius > plain * (1 + _SURE):
+            return test, radius
+        return test, plain + min(radius - plain, *(self._gain(start, test, sign * spread) for sign in (-1, 1)))
+
+    def _gain(self, start: "_Start", test: ProfileTest, shift: float) -> float:
+        """What the test gains over votes alone if the class does better by a shift on the probit scale."""
+        table = self._table(shift)
+        seen = start.seen._replace(votes=table.sum(axis=0), table=table)  # A, B and all others as three classes
+        reduced = test._replace(rival=1)
+        return profile_bound(seen, 0, reduced, self.alpha, self.sigma).radius - self._by_counts(table)
 
     def controlled(self) -> tuple[ControlledTest, float]:
         """The test of votes alone that uses the profile as a control variate, and the radius to expect of it.
@@ -179,13 +200,22 @@ class Scene:
 
     def _start(self, gradient_share: float, functional_share: float) -> "_Start":
         shares = VoteBounds(*(1 - self.votes[self.top] / self.n, self.votes[self.rival] / self.n))
-        gradient = design_test(self.n, self.dim, gradient_share * self.alpha, shares, self.gamma)
+        left = self._left()
+        gradient = design_ray(self.n, self.dim, gradient_share * self.alpha, shares, self.gamma, left)
         bare = ProfileTest(self.rival, gradient, (), FARTHEST, gradient_share, functional_share)
-        norm = sqrt(expected_square(gradient.offset, gradient.n1, self.dim, shares, self.gamma))
-        moments = HalfMoments(self.gamma**2, norm, norm)
+        moments = expected_ray(gradient, self.dim, shares, self.gamma, left)
         seen = ProfileCounts(self.votes, self._table(), moments, self.misplaced, self.shift)
         start = profile_bound(seen, self.top, bare, self.alpha, self.sigma)
         return _Start(bare, seen, max(start.radius / self.sigma, 0.0), start.numbers["gamma"])
+
+    def control(self) -> tuple[float, ...]:
+        """The control variate of the slope off the line: the mean weight of a vote to expect given the bin."""
+        return tuple(np.round(np.clip(1 - self.f_a + self.f_b, 0.0, 2.0), _DIGITS).tolist())
+
+    def _left(self) -> float:
+        """The mean square of the weight of a vote less its control variate: 4 for the rival, 1 for others, 0 for A."""
+        each = 1 - self.f_a + 3 * self.f_b - (1 - self.f_a + self.f_b) ** 2
+        return max(float(bin_masses(self.edges) @ each), 1 / self.n)
 
     def _pricing(self, start: "_Start") -> "_Pricing":
         guess = checked_guess(self.edges, self.f_a, self.f_b, start.gamma)
@@ -226,9 +256,24 @@ class _Pricing:
 
     def tests(self, radius: Floats, angle: Floats) -> list[FunctionalTest]:
         """The functional for each of these displacements."""
-        prices = best_profile_prices(self._guess, radius * np.cos(angle), radius * np.sin(angle), ROUGH)
-        made = [design_functional_test(each, self._guess, self._n, self._level) for each in prices]
-        return [rounded_test(test, _DIGITS) for test in made]
+        a, b = radius * np.cos(angle), radius * np.sin(angle)
+        best = best_profile_prices(self._guess, a, b, ROUGH)
+        rows = [[self._test(_capped(prices, part)) for prices in best] for part in _CAPS]
+        leads = np.array([self._leads(tests, a, b) for tests in rows])
+        return [rows[cap][i] for i, cap in enumerate(leads.argmax(axis=0).tolist())]
+
+    def _test(self, prices: Prices) -> FunctionalTest:
+        return rounded_test(design_functional_test(prices, self._guess, self._n, self._level), _DIGITS)
+
+    def _leads(self, tests: Sequence[FunctionalTest], a: Floats, b: Floats) -> Floats:
+        """The lead to expect of each test at its own displacement."""
+        cost = PriceTable([test.prices for test in tests]).cost(np.arange(len(tests)), a, b)
+        means = [mean_value(test.prices, self._guess) - self._excess(test) for test in tests]
+        leads: Floats = np.array(means) - cost
+        return leads
+
+    def _excess(self, test: FunctionalTest) -> float:
+        return expected_excess(test, self._guess, self._n, self._level)
 
     def hoped(self, starts: Sequence[_Start], middle: _Start) -> tuple[_Start, float]:
         """The best division of alpha, and about the radius at which the lead vanishes with it, at some angle.
@@ -239,10 +284,8 @@ class _Pricing:
         radii = radii[radii < FARTHEST]
         angle, radius = (grid.ravel() for grid in np.meshgrid(_ANGLES, radii))
         tests = self.tests(radius, angle)
-        table = PriceTable([test.prices for test in tests])
-        cost = table.cost(np.arange(len(tests)), radius * np.cos(angle), radius * np.sin(angle))
-        value = np.array([mean_value(test.prices, self._guess) for test in tests]) - cost
-        width = np.array([2 * log(1 / self._level) / (self._n * test.stake) for test in tests])  # the excess of (R2)
+        width = np.array([self._excess(test) for test in tests])
+        value = self._leads(tests, radius * np.cos(angle), radius * np.sin(angle)) + width
         mu = np.array([test.prices.mu for test in tests])
         best = middle, -inf
         for start in starts:
@@ -264,6 +307,15 @@ class _Pricing:
         inner = np.where(inner == rings[0], 0.0, inner)
         ends = zip(low.tolist(), high.tolist(), tests, inner.tolist(), outer.tolist(), strict=True)
         return tuple(SectorTest(*each) for each in ends)
+
+
+def _capped(prices: Prices, part: float) -> Prices:
+    """The same prices, none above a part of the largest.
+
+    Where the class is nearly certain the best price is huge, and (R2) pays for the range of Y; a lower one loses less.
+    """
+    most = part * float(max(prices.k_a.max(), prices.k_b.max()))
+    return prices if part == 1 else prices._replace(k_a=np.minimum(prices.k_a, most), k_b=np.minimum(prices.k_b, most))
 
 
 def _vanishing(radii: Floats, least: Floats, r0: float) -> float:
