@@ -23,6 +23,8 @@ from doublebubble.types import Counts, Floats
 from tests.geometry.profile.truth import blurred_profile
 
 _GUESSING = 2_000_000  # normal numbers drawn for a plan
+WORST_EDGES = tuple(np.round(default_edges(10), 3).tolist())
+"""Bins of the profiles whose worst classifiers are used."""
 _LEAST_SHARE = 0.002  # of the votes: rarer rivals get no line
 
 
@@ -76,7 +78,9 @@ def seen_along(ray: Ray, mean: Floats, noise: Floats, votes: Counts) -> RayMomen
     return RayMoments(length, ahead, *(float((v**power).mean()) for power in (1, 2, 3, 4)))
 
 
-def plan_from_truth(case: Case, n: int, alpha: float, tilt: float = 0.0) -> ProfileStatistic | None:
+def plan_from_truth(
+    case: Case, n: int, alpha: float, tilt: float = 0.0, edges: tuple[float, ...] | None = None
+) -> ProfileStatistic | None:
     """Profiles against the rivals that get votes, along the true gradients turned by `tilt`; None if there are none."""
     rng, oracle, x = np.random.default_rng(17), case.oracle, case.x.double().numpy()
     noise = rng.standard_normal((_GUESSING // (oracle.dimension + 9), oracle.dimension))
@@ -86,7 +90,8 @@ def plan_from_truth(case: Case, n: int, alpha: float, tilt: float = 0.0) -> Prof
     slopes = case.sigma * oracle.gradient(x, case.sigma)
     expected = np.rint(n * p).astype(np.int64)
     expected[top] += n - expected.sum()
-    edges = profile_edges(max(float(ndtri(p[top])), 0.0))
+    if edges is None:
+        edges = profile_edges(max(float(ndtri(p[top])), 0.0))
     made = []
     for rival in np.argsort(-p)[:3].tolist():
         if rival == top or p[rival] < _LEAST_SHARE:
@@ -154,7 +159,7 @@ def worst_case(p: float, slope: float, gamma: float, angle: float, stretch: floa
     in which the bracket of (R1) is positive. No classifier with this profile and slope has a smaller lead there.
     """
     sigma, length = 0.5, stretch * float(ndtri(p))
-    guess: Guess = blurred_profile(p, slope, gamma, default_edges(10))
+    guess: Guess = blurred_profile(p, slope, gamma, np.array(WORST_EDGES))
     a, b = float(length * np.cos(angle)), float(length * np.sin(angle))
     (prices,) = best_profile_prices(guess, a, b)
     z, y = np.unique(np.concatenate([guess.edges, np.linspace(-3.0, 3.0, 31)])), np.linspace(-3.5, 3.5, 71)

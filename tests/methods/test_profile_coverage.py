@@ -12,7 +12,7 @@ from doublebubble.audit.cases import boxed_cases, corridor_case, free_cases, tie
 from doublebubble.audit.coverage import Case, at, misses_allowed
 from doublebubble.audit.oracles import BallClassifier, HalfSpace, PlanarTable, Slabs
 from doublebubble.search import profile as design
-from tests.methods.known import drawn, missed, plan_from_truth, worst_case
+from tests.methods.known import WORST_EDGES, drawn, missed, plan_from_truth, worst_case
 
 N, TIMES, ALPHAS = 1500, 40, (0.05, 0.2)
 EDGES = [0.3, 0.5, 0.7]
@@ -82,7 +82,7 @@ def test_profiles_hold_on_every_oracle(case: Case) -> None:
 def test_profiles_hold_where_their_bound_is_nearly_tight(number: int) -> None:
     """Bounds come close to the truth, and exceed it no more often than they may."""
     case, times = tight_cases()[number], 200
-    plan = plan_from_truth(case, 20 * N, 0.1)
+    plan = plan_from_truth(case, 20 * N, 0.1, edges=WORST_EDGES)
     assert plan is not None
     rng = np.random.default_rng(2)
     tallies = [drawn(case, plan, 20 * N, rng) for _ in range(times)]
