@@ -133,6 +133,19 @@ def test_every_rival_is_held_off(found: tuple[ProfileStatistic, BallPlan]) -> No
     assert made.bounds[1].radius == plain[0].radius
 
 
+def test_the_slope_of_each_rival_is_its_own(found: tuple[ProfileStatistic, BallPlan]) -> None:
+    """Two rivals with the same line and test: each ray weighs the votes of its own rival double."""
+    statistic, ball = found
+    first = statistic.profiles[0]
+    rivals = [k for k in range(5) if k != statistic.top][:2]
+    both = tuple(first._replace(test=first.test._replace(rival=rival)) for rival in rivals)
+    request = replace(statistic, profiles=both).asks(Request(ball.centre, ball.n, Stream(0, 5, "certify")))
+    for ray, rival in zip(request.rays, rivals, strict=True):
+        assert ray.second == tuple(0.0 if k == statistic.top else 1.0 + (k == rival) for k in range(5))
+        assert np.array(ray.weights) == pytest.approx(np.array(ray.second) - first.test.gradient.offset)
+        assert ray.control == first.control
+
+
 def test_votes_of_other_classes_are_neither() -> None:
     table = np.array([[5, 1, 2, 0], [0, 4, 1, 3]])
     assert by_vote(table, 0, 2).tolist() == [[5, 2, 1], [0, 1, 7]]

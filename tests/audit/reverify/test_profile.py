@@ -126,7 +126,7 @@ FORGERIES = {
     "a longer mean of the first half": of_numbers("norm1", lambda norm: 2 * norm),
     "an exponent below 0": of_numbers("lam", lambda lam: -lam),
     "a clip that moves the mean": of_numbers("clip", lambda clip: 0.5),
-    "halves that are not all draws": of_numbers("n1", lambda n1: n1 - 1),
+    "halves that are not all draws": of_numbers("n1", lambda n1: n1 + 1000),
     "an eta where there is none": of_numbers("ahead", lambda ahead: -0.05),
     "a larger lower bound": of_numbers("lower_a", lambda p: p + 0.01),
     "a smaller upper bound": of_numbers("q", lambda q: q - 0.01),
