@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from doublebubble import registry
-from doublebubble.bounds import largest_lead_gradient, vote_weights
+from doublebubble.bounds import vote_weights
 from doublebubble.bounds.controlled import ControlledTest, controlled_bound
 from doublebubble.bounds.profile import ProfileCounts, ProfileTest, profile_bound
-from doublebubble.bounds.ray import design_ray, expected_ray, ray_gradient_bound
 from doublebubble.bounds.votes import RivalBound, rest_bound
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line
@@ -20,9 +19,10 @@ from doublebubble.methods.cohen import fall_back
 from doublebubble.methods.first_order import outset
 from doublebubble.rays import Ray
 from doublebubble.search.forecast import expected_counts
-from doublebubble.search.lead import USUAL_GRADIENT, Probe, at_faces, blocked_part, probe, shrunk_norm, vote_shares
+from doublebubble.search.lead import Probe, at_faces, blocked_part, probe, shrunk_norm, vote_shares
 from doublebubble.search.plan import Finding, Proposal, plan_at_input
-from doublebubble.search.profile import Scene, fitted_profile, profile_edges
+from doublebubble.search.profile import Scene, profile_edges, usual_gain
+from doublebubble.search.profile_fit import fitted_profile
 from doublebubble.search.trials import Trials
 from doublebubble.tally import Request, Tally
 from doublebubble.types import Counts, Floats
@@ -30,11 +30,6 @@ from doublebubble.types import Counts, Floats
 _MOST_LINES = 4  # each costs a backward pass for each draw of a look
 _LOOKS = {"full": 2, "approximate": 6}
 _BIAS = 0.07  # of the largest gradient: how far the gradient of softened votes is off at least
-_USUAL_GAIN = 0.45  # of the radius, times the root of the share of votes against the class, if no slope is left
-_USUAL_OFF = 0.15  # of the gradient off the line
-_USELESS = 0.7  # of the gradient: a bound on the slope off the line that is no smaller gains nothing
-_USUAL_SPREAD = 0.7  # of the mean square of the votes' weights: what the profile does not explain
-_USUAL_LOSS = 0.01
 _LEAST_LOOK = 60  # draws of one look: fewer show no direction
 _LEAST_SEEN = 20  # draws against the class, of all search draws to expect: fewer show nothing of a profile
 _SAFE = 1.08  # a rival whose votes promise less than this times the radius so far gets a line as well: it is free
@@ -190,7 +185,9 @@ class Profile(SmoothingMethod):
         rivals = outset(trials, trials.selected).near()[:_MOST_LINES]
         if not rivals or _expected_against(trials) < _LEAST_SEEN or trials.per_look < _LEAST_LOOK:
             return False
-        usual = max(0.0, trials.at_input.radius) * _usual_gain(trials, rivals[0])
+        votes = vote_shares(trials.selected, trials.top, rivals[0])
+        gain = usual_gain(votes, trials.x.numel(), trials.config.n, trials.config.alpha)
+        usual = max(0.0, trials.at_input.radius) * gain
         rows = 2 * len(rivals) if trials.config.gradient == "full" else 0
         looks = _LOOKS[trials.config.gradient] * (1 + rows) * trials.per_look
         return usual > trials.worth(looks + trials.per_verdict)
@@ -223,18 +220,6 @@ def _expected_against(trials: Trials) -> float:
     """How many of all draws before the certify draws are expected against the class, by those seen."""
     seen, against = int(trials.selected.sum()), int(trials.selected.sum() - trials.selected[trials.top])
     return against * (1 + trials.per_verdict / seen)
-
-
-def _usual_gain(trials: Trials, rival: int) -> float:
-    """The part of the radius that profiles usually add: the less, the larger the bound on the slope off the line."""
-    config, dim = trials.config, trials.x.numel()
-    votes = vote_shares(trials.selected, trials.top, rival)
-    whole = USUAL_GRADIENT * largest_lead_gradient(votes)
-    left = _USUAL_SPREAD * (votes.not_a + 3 * votes.rival)
-    test = design_ray(config.n, dim, 0.2 * config.alpha, votes, _USUAL_OFF * whole, left)
-    moments = expected_ray(test, dim, votes, _USUAL_OFF * whole, left)
-    off = ray_gradient_bound(moments, test, 0.2 * config.alpha, votes) / whole
-    return _USUAL_GAIN * sqrt(votes.not_a) * max(0.0, 1 - off / _USELESS) - _USUAL_LOSS
 
 
 def _sights(trials: Trials, rivals: Sequence[int]) -> list[Sight]:

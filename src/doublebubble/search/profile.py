@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr as Phi
 from scipy.special import ndtri as Phi_inv
 
-from doublebubble.bounds import AlphaBudget, VoteBounds
+from doublebubble.bounds import AlphaBudget, VoteBounds, largest_lead_gradient
 from doublebubble.bounds.controlled import ControlledTest, controlled_bound, design_controlled
 from doublebubble.bounds.profile import (
     FunctionalTest,
@@ -25,7 +25,7 @@ from doublebubble.bounds.profile import (
     profile_bound,
     rounded_test,
 )
-from doublebubble.bounds.ray import design_ray, expected_ray
+from doublebubble.bounds.ray import design_ray, expected_ray, ray_gradient_bound
 from doublebubble.bounds.votes import class_interval
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
@@ -39,6 +39,8 @@ from doublebubble.geometry.profile import (
     mean_value,
 )
 from doublebubble.geometry.profile.cost import FARTHEST
+from doublebubble.search.lead import USUAL_GRADIENT
+from doublebubble.search.profile_fit import DIGITS
 from doublebubble.types import Counts, Floats
 
 BINS = 24
@@ -54,9 +56,11 @@ _ANGLES = (0.1, 0.35, 0.55, 0.75, 1.1)  # where the lead is looked at to find th
 _STEPS = (0.02, 0.2, 0.4, 0.7, 1.1)  # radii looked at for that
 _CAPS = (1.0, 0.4, 0.15, 0.05, 0.015)  # of the largest price: what is tried to keep the range of Y small
 _SURE = 0.03  # a smaller gain is judged at other votes as well
-_DIGITS = 4
-_ROUNDS = 25
-_BEND = 100.0  # the bend of a profile on the probit scale is taken to be about 0.1 at most
+_USUAL_GAIN = 0.45  # of the radius, times the root of the share of votes against the class, if no slope is left
+_USUAL_OFF = 0.15  # of the gradient off the line
+_USELESS = 0.7  # of the gradient: a bound on the slope off the line that is no smaller gains nothing
+_USUAL_SPREAD = 0.7  # of the mean square of the votes' weights: what the profile does not explain
+_USUAL_LOSS = 0.01
 
 
 def profile_edges(radius: float) -> tuple[float, ...]:
@@ -70,57 +74,13 @@ def profile_edges(radius: float) -> tuple[float, ...]:
     return tuple(np.round(np.concatenate(ends), 3).tolist())
 
 
-def fitted_profile(table: Counts, edges: Sequence[float], p_a: float, p_b: float) -> tuple[Floats, Floats]:
-    """The probabilities of the class and of the rival given the bin, from a table of votes by bin, (bins, 3).
-
-    Each is Phi of a polynomial of z, of degree 2 with a bend that must be seen to be believed, moved to have the mean
-    p_a or p_b: more draws than those of the table show these.
-    """
-    seen = table.sum(axis=1).astype(np.float64)
-    f_a = _with_mean(_probit(edges, table[:, 0].astype(np.float64), seen), edges, p_a)
-    f_b: Floats = np.minimum(_with_mean(_probit(edges, table[:, 1].astype(np.float64), seen), edges, p_b), 1 - f_a)
-    return np.round(f_a, _DIGITS), np.round(f_b, _DIGITS)
-
-
-def _with_mean(quantiles: Floats, edges: Sequence[float], mean: float) -> Floats:
-    masses = bin_masses(edges)
-    low, high = -12.0, 12.0
-    for _ in range(40):
-        shift = 0.5 * (low + high)
-        low, high = (shift, high) if float(masses @ Phi(quantiles + shift)) < mean else (low, shift)
-    moved: Floats = Phi(quantiles + low)
-    return moved
-
-
-def _probit(edges: Sequence[float], hits: Floats, seen: Floats) -> Floats:
-    """The quantiles of penalised maximum likelihood, by Fisher's scoring; half a hit is added to all draws."""
-    z = _bin_means(edges)
-    total = seen.sum()
-    hits = hits + 0.5 * seen / total
-    seen = seen * (1 + 1 / total)
-    features = np.stack([np.ones_like(z), z, z * z - 1], axis=1)
-    penalty = np.diag([0.0, 0.01, _BEND])
-    beta = np.zeros(3)
-    for _ in range(_ROUNDS):
-        eta = np.clip(features @ beta, -8.0, 8.0)
-        p = np.clip(Phi(eta), 1e-9, 1 - 1e-9)
-        density = np.exp(-0.5 * eta * eta) / sqrt(2 * pi)
-        score = features.T @ ((hits - seen * p) * density / (p * (1 - p))) - penalty @ beta
-        weight = seen * density**2 / (p * (1 - p))
-        step = np.linalg.solve((features * weight[:, None]).T @ features + penalty + 1e-9 * np.eye(3), score)
-        beta = beta + step * min(1.0, 2.0 / float(np.abs(step).max(initial=1e-12)))
-        if float(np.abs(step).max()) < 1e-6:
-            break
-    quantiles: Floats = np.clip(features @ beta, -8.0, 8.0)
-    return quantiles
-
-
-def _bin_means(edges: Sequence[float]) -> Floats:
-    """The mean of a standard normal number given its bin."""
-    ends = np.concatenate(([-inf], edges, [inf]))
-    density = np.exp(-0.5 * ends * ends) / sqrt(2 * pi)
-    means: Floats = -np.diff(density) / bin_masses(edges)
-    return means
+def usual_gain(votes: VoteBounds, dim: int, n: int, alpha: float) -> float:
+    """The part of the radius that profiles usually add: the less, the larger the bound on the slope off the line."""
+    whole = USUAL_GRADIENT * largest_lead_gradient(votes)
+    left, level = _USUAL_SPREAD * (votes.not_a + 3 * votes.rival), 0.2 * alpha
+    test = design_ray(n, dim, level, votes, _USUAL_OFF * whole, left)
+    off = ray_gradient_bound(expected_ray(test, dim, votes, _USUAL_OFF * whole, left), test, level, votes) / whole
+    return _USUAL_GAIN * sqrt(votes.not_a) * max(0.0, 1 - off / _USELESS) - _USUAL_LOSS
 
 
 @dataclass(frozen=True)
@@ -210,7 +170,7 @@ class Scene:
 
     def control(self) -> tuple[float, ...]:
         """The control variate of the slope off the line: the mean weight of a vote to expect given the bin."""
-        return tuple(np.round(np.clip(1 - self.f_a + self.f_b, 0.0, 2.0), _DIGITS).tolist())
+        return tuple(np.round(np.clip(1 - self.f_a + self.f_b, 0.0, 2.0), DIGITS).tolist())
 
     def _left(self) -> float:
         """The mean square of the weight of a vote less its control variate: 4 for the rival, 1 for others, 0 for A."""
@@ -263,7 +223,7 @@ class _Pricing:
         return [rows[cap][i] for i, cap in enumerate(leads.argmax(axis=0).tolist())]
 
     def _test(self, prices: Prices) -> FunctionalTest:
-        return rounded_test(design_functional_test(prices, self._guess, self._n, self._level), _DIGITS)
+        return rounded_test(design_functional_test(prices, self._guess, self._n, self._level), DIGITS)
 
     def _leads(self, tests: Sequence[FunctionalTest], a: Floats, b: Floats) -> Floats:
         """The lead to expect of each test at its own displacement."""
