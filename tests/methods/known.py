@@ -4,6 +4,8 @@ Nothing here goes through the search or the sampling of the package. A guarantee
 once serves for any number of tallies; and plans made from the truth come nearest to what is true.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from scipy.special import ndtri
@@ -11,6 +13,7 @@ from scipy.special import ndtri
 from doublebubble.audit.coverage import Case, at
 from doublebubble.audit.oracles import PlanarTable
 from doublebubble.bounds.ray import RayMoments
+from doublebubble.bounds.votes import rest_bound
 from doublebubble.geometry.profile import Guess, best_profile_prices, default_edges
 from doublebubble.lines import Line
 from doublebubble.methods.profile import ProfileStatistic, RivalProfile, by_vote
@@ -140,15 +143,24 @@ def _line(
     return Line.along(free * turned, edges)
 
 
-def missed(case: Case, statistic: ProfileStatistic, tallies: list[Tally], alpha: float) -> tuple[int, float]:
-    """How often the statistic claimed too much at this level, and its mean radius over the true distance."""
+def limit_of(case: Case, statistic: ProfileStatistic) -> float:
+    """No radius above this is true: the distance at which the prediction changes, 0 if it is another one at once."""
     g, distance = case.truth
-    limit = 0.0 if statistic.top != g or distance == 0 else distance * (1 + 1e-9)
-    radii = np.array([_least(statistic, tally, alpha, case.sigma) for tally in tallies])
-    return int((radii > limit).sum()), float(np.maximum(radii, 0).mean() / distance) if distance > 0 else 0.0
+    return 0.0 if statistic.top != g or distance == 0 else distance * (1 + 1e-9)
 
 
-def _least(statistic: ProfileStatistic, tally: Tally, alpha: float, sigma: float) -> float:
+def claims_more(statistic: ProfileStatistic, tally: Tally, alpha: float, sigma: float, limit: float) -> bool:
+    """Whether the statistic claims more than `limit`; rivals are asked one by one, until one says no."""
+    for profile in statistic.profiles:
+        mine, *_ = replace(statistic, profiles=(profile,)).finding(tally, alpha, sigma).bounds
+        if mine.radius <= limit:
+            return False
+    named = [profile.test.rival for profile in statistic.profiles]
+    return all(bound.radius > limit for bound in rest_bound(tally.counts, statistic.top, named, alpha, sigma))
+
+
+def least_radius(statistic: ProfileStatistic, tally: Tally, alpha: float, sigma: float) -> float:
+    """The radius that the statistic claims."""
     return min(bound.radius for bound in statistic.finding(tally, alpha, sigma).bounds)
 
 
