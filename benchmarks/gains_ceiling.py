@@ -29,7 +29,7 @@ from doublebubble.lines import Line
 from doublebubble.methods.profile import by_vote
 from doublebubble.models import load_model
 from doublebubble.search.gradients import Estimator, slopes
-from doublebubble.search.profile import fitted_profile
+from doublebubble.search.profile_fit import fitted_profile
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import Floats

@@ -27,6 +27,7 @@ from doublebubble.types import Floats
 DRAWS, TIMED, BATCH = 10_000, 512, 256
 ALPHA, SIGMA, DIMENSION, SLOPE_OFF = 0.001, 0.5, 3072, 0.15
 SHARES = (0.65, 0.2, 0.1, 0.02, 0.01, 0.01, 0.01, 0.0, 0.0, 0.0)
+EDGES = profile_edges(0.6)
 MOST = 0.10
 
 
@@ -63,18 +64,18 @@ def run(quick: bool = False) -> list[Row]:
 
 def _statistic() -> ProfileStatistic:
     """One line against the nearest rival, with a test designed as the search does."""
-    line = Line.along(np.random.default_rng(0).normal(size=DIMENSION), profile_edges())
+    line = Line.along(np.random.default_rng(0).normal(size=DIMENSION), EDGES)
     f_a, f_b = _profile()
     votes = np.array([round(share * DRAWS) for share in SHARES])
     misplaced = line.misplaced(DRAWS)
     scene = Scene(votes, 0, 1, line.edges, f_a, f_b, SLOPE_OFF, DIMENSION, ALPHA, SIGMA, misplaced, seen=1235)
     test, _ = scene.design()
-    return ProfileStatistic(0, len(SHARES), (RivalProfile(line, test),))
+    return ProfileStatistic(0, len(SHARES), (RivalProfile(line, test, None, scene.control()),))
 
 
 def _profile() -> tuple[Floats, Floats]:
     """The votes of the class and of the rival by bin, falling and rising along the line as networks' votes do."""
-    ends = np.array([-4.0, *profile_edges(), 4.0])
+    ends = np.array([-4.0, *EDGES, 4.0])
     middles = 0.5 * (ends[1:] + ends[:-1])
     f_a = ndtr(0.5 - 0.8 * middles)  # about SHARES[0] on average
     return np.round(f_a, 4), np.round(SHARES[1] / (1 - SHARES[0]) * (1 - f_a), 4)
@@ -83,7 +84,7 @@ def _profile() -> tuple[Floats, Floats]:
 def _accumulate(statistic: ProfileStatistic, x: torch.Tensor, votes: torch.Tensor, noise: torch.Tensor) -> Tally:
     """The bins of the line and the sums of weight times noise, micro-batch by micro-batch, as the draws come in."""
     asked = statistic.asks(Request(x, DRAWS, Stream(0, 0, "certify")))
-    request = Request(x, TIMED, asked.stream, asked.moments, TIMED // 2, lines=asked.lines)
+    request = Request(x, TIMED, asked.stream, asked.moments, TIMED // 2, lines=asked.lines, rays=asked.rays)
     sink = Accumulator(request, len(SHARES), torch.device("cpu"))
     with torch.inference_mode():
         for first in range(0, TIMED, BATCH):
@@ -102,6 +103,10 @@ def _tally(statistic: ProfileStatistic, x: torch.Tensor) -> Tally:
     common = line.off(rng.normal(size=DIMENSION))
     common *= SLOPE_OFF / np.linalg.norm(common)
     half = DRAWS // 2
+    (ray,) = asked.rays
     sums = half * common + 0.7 * sqrt(half) * rng.normal(size=(2, len(asked.moments), DIMENSION))
     counts = table.sum(axis=0)
-    return Tally(counts, DRAWS, (half, half), sums, None, None, asked.moments, asked.lines, (table,))
+    along = ray.aimed(sums[0, 0] / half).moments()._replace(square=0.3, fourth=2.0)
+    return Tally(
+        counts, DRAWS, (half, half), sums, None, None, asked.moments, asked.lines, (table,), asked.rays, (along,)
+    )

@@ -40,12 +40,7 @@ class Line:
     @classmethod
     def along(cls, vector: Floats, edges: tuple[float, ...]) -> Self:
         """The line along a vector that is not 0, of any length."""
-        flat = np.asarray(vector, np.float64).reshape(-1)
-        largest = float(np.abs(flat).max(initial=0.0))
-        if not 0 < largest < math.inf:
-            raise SettingError(f"line: expected a finite vector that is not 0, got one with an entry of {largest}")
-        scaled = flat / largest
-        return cls(scaled / math.sqrt(math.fsum((scaled * scaled).tolist())), edges)
+        return cls(unit_vector(vector), edges)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Line) and self._key() == other._key()
@@ -62,20 +57,9 @@ class Line:
         return len(self.edges) + 1
 
     def places(self, noise: Tensor) -> Tensor:
-        """The bin of each row of noise, (rows, d) in float64.
-
-        Products are summed in about sqrt(d) blocks of as many, so that none goes through more than 2 b roundings, in
-        whatever order a block is summed.
-        """
-        direction = torch.from_numpy(self.direction).to(noise.device)
-        if noise.dtype != torch.float64 or noise.shape[1:] != direction.shape:
-            raise SettingError(f"line: expected rows of {len(direction)} float64 numbers, got {tuple(noise.shape)}")
-        b = _block(len(direction))
-        whole = len(direction) // b * b
-        products = noise * direction
-        z = products[:, :whole].reshape(len(noise), -1, b).sum(2).sum(1) + products[:, whole:].sum(1)
+        """The bin of each row of noise, (rows, d) in float64."""
         edges = torch.tensor(self.edges, dtype=torch.float64, device=noise.device)
-        return torch.bucketize(z, edges, right=True)
+        return torch.bucketize(projection(noise, self.direction), edges, right=True)
 
     def misplaced(self, n: int) -> float:
         """A bound on the probability that rounding puts any of n draws into a wrong bin: to be taken off alpha (N6)."""
@@ -86,6 +70,32 @@ class Line:
         along = math.fsum((self.direction * vector).tolist())
         rest: Floats = vector - along * self.direction
         return rest
+
+
+def unit_vector(vector: Floats) -> Floats:
+    """The direction of a vector that is not 0, of any length, flattened."""
+    flat = np.asarray(vector, np.float64).reshape(-1)
+    largest = float(np.abs(flat).max(initial=0.0))
+    if not 0 < largest < math.inf:
+        raise SettingError(f"line: expected a finite vector that is not 0, got one with an entry of {largest}")
+    scaled = flat / largest
+    unit: Floats = scaled / math.sqrt(math.fsum((scaled * scaled).tolist()))
+    return unit
+
+
+def projection(noise: Tensor, direction: Floats) -> Tensor:
+    """The products of rows of noise, (rows, d) in float64, with a vector.
+
+    Summed in about sqrt(d) blocks of as many, so that no product goes through more than 2 b roundings, in whatever
+    order a block is summed.
+    """
+    vector = torch.from_numpy(direction).to(noise.device)
+    if noise.dtype != torch.float64 or noise.shape[1:] != vector.shape:
+        raise SettingError(f"line: expected rows of {len(vector)} float64 numbers, got {tuple(noise.shape)}")
+    b = _block(len(vector))
+    whole = len(vector) // b * b
+    products = noise * vector
+    return products[:, :whole].reshape(len(noise), -1, b).sum(2).sum(1) + products[:, whole:].sum(1)
 
 
 def misplaced(dim: int, edges: int, n: int) -> float:

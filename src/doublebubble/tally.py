@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from doublebubble.bounds.gradient import SUM_ERROR
+from doublebubble.bounds.ray import RayMoments
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line
+from doublebubble.rays import Aim, Ray
 from doublebubble.streams import Stream
 from doublebubble.types import Counts, Floats
 
@@ -42,7 +44,8 @@ class Request:
     Each row w of `moments` asks for the sum of w[vote] Z over the draws, separately over those before `split` and from
     it on (None: all in the first half). `antithetic` uses Z and -Z in pairs, n/2 vectors for n draws, and counts for
     each class how often both, one or none of a pair voted for it. `keep_votes` keeps the vote of every draw, in order.
-    Each of `lines` asks for the votes by the bin in which Z falls along it.
+    Each of `lines` asks for the votes by the bin in which Z falls along it, each of `rays` how the draws from the split
+    on lie along the mean of w[vote] Z before it, w being one of the rows and the ray's line one of the lines.
     """
 
     x: Tensor
@@ -53,6 +56,7 @@ class Request:
     antithetic: bool = False
     keep_votes: bool = False
     lines: tuple[Line, ...] = ()
+    rays: tuple[Ray, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
@@ -66,6 +70,9 @@ class Request:
             raise SettingError(
                 f"input {self.stream.index}: expected lines in R^{self.x.numel()}, got another dimension"
             )
+
+        if any(ray.weights not in self.moments or ray.line not in self.lines for ray in self.rays):
+            raise SettingError(f"input {self.stream.index}: expected the moments and the line of each ray")
 
     def merged(self, other: "Request") -> "Request":
         """One request that serves both, for draws that two statistics share: an error unless they are the same draws.
@@ -84,6 +91,7 @@ class Request:
             split=next(iter(splits), None),
             keep_votes=self.keep_votes or other.keep_votes,
             lines=tuple(dict.fromkeys((*self.lines, *other.lines))),
+            rays=tuple(dict.fromkeys((*self.rays, *other.rays))),
         )
 
 
@@ -94,6 +102,7 @@ class Tally:
     `counts[k]` votes of n for class k. `sums[h, j]` is the sum of w[vote] Z, flattened, over the draws of half h, w the
     j-th row of `moments`. `pairs[k]` says how many pairs voted for class k twice, once and never. `votes[i]` is the
     class of draw i. `tables[l][j, k]` counts the draws in bin j of the l-th line that voted for class k.
+    `along[r]` are the moments of the r-th ray.
     """
 
     counts: Counts
@@ -105,12 +114,20 @@ class Tally:
     moments: tuple[tuple[float, ...], ...] = ()
     lines: tuple[Line, ...] = ()
     tables: tuple[Counts, ...] = ()
+    rays: tuple[Ray, ...] = ()
+    along: tuple[RayMoments, ...] = ()
 
     def table(self, line: Line) -> Counts:
         """The votes by bins of a line that was asked for, (bins, classes)."""
         if line not in self.lines:
             raise SettingError("lines: expected a line that was asked for, got another")
         return self.tables[self.lines.index(line)]
+
+    def ray(self, ray: Ray) -> RayMoments:
+        """The moments along a ray that was asked for."""
+        if ray not in self.rays:
+            raise SettingError("rays: expected a ray that was asked for, got another")
+        return self.along[self.rays.index(ray)]
 
     def half_means(self, weights: tuple[float, ...]) -> tuple[Floats, Floats]:
         """The means of w[vote] Z over each half of the draws, for a row of weights that was asked for."""
@@ -148,6 +165,7 @@ class Accumulator:
         self._tables = [
             torch.zeros(line.bins * num_classes, dtype=torch.int64, device=self._home) for line in request.lines
         ]
+        self._aims: list[Aim] = []
         self._pairs = torch.zeros((3, num_classes), dtype=torch.int64, device=device)
         self._votes = torch.empty(request.n, dtype=torch.int64, device=device) if request.keep_votes else None
 
@@ -187,8 +205,12 @@ class Accumulator:
         """Add weight x noise of a few draws; what the addition rounds away is kept, exactly, and added up as well."""
         flat = noise.reshape(len(votes), -1).to(self._home).double()  # moved first: the device may have no float64
         votes = votes.to(self._home)
-        for table, line in zip(self._tables, self.request.lines, strict=True):
-            table += torch.bincount(line.places(flat) * len(self._counts) + votes, minlength=len(table))
+        bins = [line.places(flat) for line in self.request.lines]
+        for table, places in zip(self._tables, bins, strict=True):
+            table += torch.bincount(places * len(self._counts) + votes, minlength=len(table))
+        if half == 1:
+            for ray, aim in zip(self.request.rays, self._aimed(), strict=True):
+                aim.add(flat, votes, bins[self.request.lines.index(ray.line)])
         if not self.request.moments:
             return
         old, new = self._sums[half], self._weights[:, votes] @ flat
@@ -196,6 +218,14 @@ class Accumulator:
         taken = total - old
         self._lost[half] += (old - (total - taken)) + (new - taken)
         self._sums[half] = total
+
+    def _aimed(self) -> list[Aim]:
+        """The rays as the first half, which is over, has aimed them."""
+        if not self._aims and self.request.rays:
+            means = (self._sums[0] + self._lost[0]).cpu().numpy() / max(self._split, 1)
+            rows = self.request.moments
+            self._aims = [ray.aimed(means[rows.index(ray.weights)]) for ray in self.request.rays]
+        return self._aims
 
     def add_pairs(self, plus: Tensor, minus: Tensor) -> None:
         """Take the votes at +Z and at -Z of the same vectors."""
@@ -232,5 +262,6 @@ class Accumulator:
         pairs = np.stack([both, one, seen - both - one], axis=1) if self.request.antithetic else None
         votes = None if self._votes is None else self._votes.cpu().numpy()
         halves = (self._split, self.request.n - self._split)
-        request = self.request
-        return Tally(counts, request.n, halves, sums, pairs, votes, request.moments, request.lines, tables)
+        request, along = self.request, tuple(aim.moments() for aim in self._aimed())
+        asked = request.moments, request.lines, tables, request.rays, along
+        return Tally(counts, request.n, halves, sums, pairs, votes, *asked)

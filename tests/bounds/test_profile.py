@@ -1,6 +1,5 @@
-"""Functionals of a profile from tables of votes: coverage, what the control variate gains, and (F2) off the line."""
+"""Functionals of a profile from tables of votes: coverage, what the control variate gains, and (R7) off the line."""
 
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,8 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 
 from doublebubble.bounds import (
-    GradientTest,
-    HalfMoments,
     VoteBounds,
     clopper_pearson,
-    lead_gradient_bound,
     mean_upper_bound,
     vote_weights,
 )
@@ -28,6 +24,7 @@ from doublebubble.bounds.profile import (
     rounded_test,
     unit_prices,
 )
+from doublebubble.bounds.ray import RayMoments, RayTest, ray_gradient_bound
 from doublebubble.errors import BudgetError, InputError, SettingError
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
@@ -138,9 +135,9 @@ def test_what_cannot_be_meant() -> None:
 
 @pytest.mark.parametrize("shift", [0.0, 0.2])
 def test_gradient_off_the_line(shift: float) -> None:
-    """Half means projected off u0 = e1, eta = shift e2: the existing bound covers |D_off - eta|."""
-    rng, n, dim, alpha, times = np.random.default_rng(2), 300, 8, 0.05, 600
-    test, weights = GradientTest(n, n, 0.5, 60.0), vote_weights(3, 0, [1], 0.5)
+    """Means projected off u0 = e1, eta = shift e2, a control variate that follows z1: |D_off - eta| is covered."""
+    rng, n, dim, alpha, times = np.random.default_rng(2), 300, 8, 0.05, 400
+    test, weights = RayTest(n, n, 0.5, 60.0, 3.0), vote_weights(3, 0, [1], 0.0)
 
     def votes(z: Floats) -> Counts:
         return np.where(z[..., 0] + 0.6 * z[..., 1] > 0.8, 1, np.where(z[..., 2] > 1.0, 2, 0))
@@ -151,27 +148,32 @@ def test_gradient_off_the_line(shift: float) -> None:
     off = (lead[:, None] * many).mean(axis=0)[1:]
     target = float(np.hypot(off[0] - shift, off[1]))
     bounds = VoteBounds(float(np.mean(vote != 0)), float(np.mean(vote == 1)))
-    misses = 0
+    misses, eta = 0, np.zeros(dim)
+    eta[1] = shift
     for _ in range(times):
-        z = rng.standard_normal((2, n, dim))
-        g = (weights[votes(z)][..., None] * z).mean(axis=1)
-        g[:, 0] = 0.0
-        g[:, 1] += shift  # the means estimate -D_off
-        moments = HalfMoments(float(g[0] @ g[1]), sqrt(float(g[0] @ g[0])), sqrt(float(g[1] @ g[1])))
-        misses += lead_gradient_bound(moments, test, alpha, bounds, shift or None) < target - 5e-3
+        one, two = rng.standard_normal((2, n, dim))
+        g = ((weights[votes(one)] - 0.5)[:, None] * one).mean(axis=0)
+        g[0] = 0.0
+        g += eta  # the mean estimates -D_off
+        length = float(np.linalg.norm(g))
+        control = np.where(two[:, 0] > 0.5, 1.4, 0.3)
+        v = (weights[votes(two)] - control) * np.clip(two @ g / length, -3.0, 3.0)
+        powers = (float((v**power).mean()) for power in (1, 2, 3, 4))
+        moments = RayMoments(length, float(g @ eta) / length, *powers)
+        misses += ray_gradient_bound(moments, test, alpha, bounds, shift or None) < target - 5e-3
     assert binomtest(misses, times, alpha, "greater").pvalue > 1e-4
 
 
-# From tables and half moments to a radius
+# From tables and moments to a radius
 
 N, ALPHA = 20_000, 0.001
 SOFT_A = ndtr(0.8 - 0.8 * MIDDLES)
 SOFT = checked_guess(EDGES, SOFT_A, 0.7 * (1 - SOFT_A), 0.12)
-GRADIENT = GradientTest(N // 2, N // 2, 0.5, 600.0)
+GRADIENT = RayTest(N // 2, N // 2, 0.5, 600.0, 4.0)
 
 
-def half_moments(gamma: float, norm: float) -> HalfMoments:
-    return HalfMoments(gamma * gamma, norm, norm)
+def seen_along(gamma: float, norm: float, spread: float = 0.4) -> RayMoments:
+    return RayMoments(norm, 0.0, gamma * gamma / norm, spread, 0.0, 5 * spread)
 
 
 def profile_test(**changes: Any) -> ProfileTest:
@@ -184,7 +186,7 @@ def profile_test(**changes: Any) -> ProfileTest:
 
 def shown(**changes: Any) -> ProfileCounts:
     table = np.rint(chances(SOFT) * N).astype(np.int64)
-    return ProfileCounts(table.sum(axis=0), table, half_moments(0.02, 0.06), 1e-6)._replace(**changes)
+    return ProfileCounts(table.sum(axis=0), table, seen_along(0.02, 0.06), 1e-6)._replace(**changes)
 
 
 def test_a_profile_is_what_its_parts_say() -> None:
@@ -197,7 +199,7 @@ def test_a_profile_is_what_its_parts_say() -> None:
     n = int(seen.votes.sum())
     p_a = clopper_pearson(int(seen.votes[0]), n, low, "lower")
     p_b = clopper_pearson(int(seen.votes[1]), n, high, "upper")
-    gamma = lead_gradient_bound(seen.moments, GRADIENT, slope, VoteBounds(1 - p_a, p_b))
+    gamma = ray_gradient_bound(seen.moments, GRADIENT, slope, VoteBounds(1 - p_a, p_b))
     assert bound.numbers["gamma"] == pytest.approx(gamma, rel=1e-9)
     sectors = [
         Sector(
@@ -223,7 +225,7 @@ def test_a_shift_lengthens_what_the_slope_starts_from() -> None:
 
 def test_more_slope_off_the_line_or_worse_votes_never_gain() -> None:
     best = profile_bound(shown(), 0, profile_test(), ALPHA, 0.5).radius
-    assert profile_bound(shown(moments=half_moments(0.2, 0.3)), 0, profile_test(), ALPHA, 0.5).radius < best
+    assert profile_bound(shown(moments=seen_along(0.2, 0.3)), 0, profile_test(), ALPHA, 0.5).radius < best
     table = shown().table.copy()
     table[5:7, 1] += table[5:7, 0] // 20
     table[5:7, 0] -= table[5:7, 0] // 20

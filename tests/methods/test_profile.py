@@ -17,7 +17,7 @@ from doublebubble.bounds.profile import ProfileTest
 from doublebubble.bounds.votes import rest_bound
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line
-from doublebubble.methods.profile import ProfileStatistic, RivalProfile, by_vote, off_moments
+from doublebubble.methods.profile import ProfileStatistic, by_vote
 from doublebubble.search import profile as design
 from doublebubble.search.plan import BallPlan
 from doublebubble.streams import Stream
@@ -133,18 +133,17 @@ def test_every_rival_is_held_off(found: tuple[ProfileStatistic, BallPlan]) -> No
     assert made.bounds[1].radius == plain[0].radius
 
 
-def test_half_moments_are_taken_off_the_line() -> None:
-    line = Line.along(np.array([3.0, 4.0, 0.0]), (0.0,))
-    one, two = np.array([1.0, 2.0, 3.0]), np.array([0.0, -1.0, 5.0])
-    plain, none = off_moments((one, two), line, None)
-    u = np.array([0.6, 0.8, 0.0])
-    off = [g - (g @ u) * u for g in (one, two)]
-    assert plain.dot == pytest.approx(off[0] @ off[1])
-    assert (plain.norm1, plain.norm2) == pytest.approx([np.linalg.norm(g) for g in off])
-    assert none is None
-    shifted, length = off_moments((one, two), line, np.array([0.0, 0.0, -0.5]))
-    assert shifted.dot == pytest.approx((off[0] + [0, 0, -0.5]) @ (off[1] + [0, 0, -0.5]))
-    assert length == pytest.approx(0.5)
+def test_the_slope_of_each_rival_is_its_own(found: tuple[ProfileStatistic, BallPlan]) -> None:
+    """Two rivals with the same line and test: each ray weighs the votes of its own rival double."""
+    statistic, ball = found
+    first = statistic.profiles[0]
+    rivals = [k for k in range(5) if k != statistic.top][:2]
+    both = tuple(first._replace(test=first.test._replace(rival=rival)) for rival in rivals)
+    request = replace(statistic, profiles=both).asks(Request(ball.centre, ball.n, Stream(0, 5, "certify")))
+    for ray, rival in zip(request.rays, rivals, strict=True):
+        assert ray.second == tuple(0.0 if k == statistic.top else 1.0 + (k == rival) for k in range(5))
+        assert np.array(ray.weights) == pytest.approx(np.array(ray.second) - first.test.gradient.offset)
+        assert ray.control == first.control
 
 
 def test_votes_of_other_classes_are_neither() -> None:
@@ -164,7 +163,9 @@ def test_what_cannot_be_meant(found: tuple[ProfileStatistic, BallPlan]) -> None:
         replace(statistic, profiles=(profile._replace(eta=eta),))
     other = Line(profile.line.direction, profile.line.edges[1:])
     with pytest.raises(SettingError, match="bins of the line"):
-        replace(statistic, profiles=(RivalProfile(other, profile.test),))
+        replace(statistic, profiles=(profile._replace(line=other),))
+    with pytest.raises(SettingError, match="control variate"):
+        replace(statistic, profiles=(profile._replace(control=profile.control[1:]),))
 
 
 @pytest.mark.parametrize(

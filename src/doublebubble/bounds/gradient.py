@@ -127,15 +127,19 @@ def expected_square(offset: float, n1: int, dim: int, votes: VoteBounds, gamma: 
     return gamma * gamma + ((1 - Q) * c0**2 + (Q - q) * (1 - c0) ** 2 + q * (2 - c0) ** 2) * dim / n1
 
 
-def _spread(c0: float, n1: int, n2: int, dim: int, votes: VoteBounds, gamma: float, log_level: float) -> float:
-    """Return, to leading order, the variance of g1 . g2 that the inequality assumes where its bound will lie."""
+def lead_spread(c0: float, votes: VoteBounds) -> float:
+    """Return the largest mean square of (vote weight)(u.Z) that psi allows along a unit vector u, to leading order."""
     Q, q = votes
     first = max(0.0, 1 - 2 * c0) * _tail_square(Q)
     if c0 >= 0.5:
-        v = c0 * c0 + first + (4 - 4 * c0) * _tail_square(q)
-    else:
-        stepwise = first + (3 - 2 * c0) * _tail_square(q)
-        v = c0 * c0 + min(stepwise, (4 - 4 * c0) * _tail_square(0.5 * (Q + q)))
+        return c0 * c0 + first + (4 - 4 * c0) * _tail_square(q)
+    stepwise = first + (3 - 2 * c0) * _tail_square(q)
+    return c0 * c0 + min(stepwise, (4 - 4 * c0) * _tail_square(0.5 * (Q + q)))
+
+
+def _spread(c0: float, n1: int, n2: int, dim: int, votes: VoteBounds, gamma: float, log_level: float) -> float:
+    """Return, to leading order, the variance of g1 . g2 that the inequality assumes where its bound will lie."""
+    v = lead_spread(c0, votes)
     norm = expected_square(c0, n1, dim, votes, gamma)
     spread, square = 0.0, gamma * gamma
     for _ in range(4):

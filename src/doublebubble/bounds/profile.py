@@ -4,14 +4,15 @@ Functions of integers and of prices in float64. No torch, no model, no randomnes
 the draws it is applied to; any choice of its numbers gives a valid bound, `design_functional_test` aims at a tight one.
 """
 
-from math import inf, nextafter
+from math import inf, log, nextafter
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from doublebubble.bounds.budget import AlphaBudget
-from doublebubble.bounds.gradient import GradientTest, HalfMoments, VoteBounds, lead_gradient_bound
+from doublebubble.bounds.gradient import VoteBounds
+from doublebubble.bounds.ray import RayMoments, RayTest, ray_gradient_bound
 from doublebubble.bounds.stakes import mean_upper_bound, near_best_stake
 from doublebubble.bounds.votes import RivalBound, class_interval
 from doublebubble.errors import InputError
@@ -49,7 +50,7 @@ class ProfileTest(NamedTuple):
     """What must be fixed before the draws for one rival, the line and its bins excepted."""
 
     rival: int
-    gradient: GradientTest
+    gradient: RayTest
     sectors: tuple[SectorTest, ...]
     limit: float
     """No radius above this many sigmas is looked for, unless votes alone prove it."""
@@ -66,12 +67,12 @@ class ProfileCounts(NamedTuple):
     """One for each class."""
     table: Counts
     """Draws by bin of the line and by vote, (bins, 3)."""
-    moments: HalfMoments
-    """Of the half means at right angles to the line."""
+    moments: RayMoments
+    """Of the second half of the draws, along the part of the first half's mean at right angles to the line."""
     misplaced: float
     """A bound on the probability that rounding put any draw into a wrong bin (N6)."""
     shift: float | None = None
-    """|eta|, where an eta at right angles to the line was added to both half means (R4)."""
+    """|eta|, where an eta at right angles to the line was added to the half means (R4)."""
 
 
 def profile_bound(seen: ProfileCounts, top: int, test: ProfileTest, alpha: float, sigma: float) -> RivalBound:
@@ -88,7 +89,7 @@ def profile_bound(seen: ProfileCounts, top: int, test: ProfileTest, alpha: float
     functional = budget.take(test.functional_share * alpha, "functional of a sector")
     bounds = class_interval(seen.votes, top, (test.rival,), budget)
     not_a = min(1.0, nextafter(1 - bounds.lower_a, 2.0))
-    gamma = lead_gradient_bound(seen.moments, test.gradient, level, VoteBounds(not_a, bounds.q), seen.shift)
+    gamma = ray_gradient_bound(seen.moments, test.gradient, level, VoteBounds(not_a, bounds.q), seen.shift)
     sectors = [
         Sector(
             sector.low,
@@ -137,12 +138,22 @@ def design_functional_test(prices: Prices, guess: Guess, n: int, alpha: float) -
     """
     control = prices.k_a * (1 - guess.f_a) + prices.k_b * guess.f_b
     values = _values(prices, control)
+    low, high = float(values.min()), float(values.max())
+    return FunctionalTest(prices, control, near_best_stake(n, _variance(values, guess, n), alpha, low, high))
+
+
+def expected_excess(test: FunctionalTest, guess: Guess, n: int, alpha: float) -> float:
+    """Return about how far (R2) will be above the mean if the profile is as guessed, to second order."""
+    variance = _variance(_values(test.prices, test.control), guess, n)
+    return log(1 / alpha) / (n * test.stake) + 0.5 * test.stake * variance
+
+
+def _variance(values: Floats, guess: Guess, n: int) -> float:
+    """Return the variance of Y if the profile is as guessed, not quite 0."""
     f_other = np.maximum(1 - guess.f_a - guess.f_b, 0.0)
     chances = bin_masses(guess.edges)[:, None] * np.stack([guess.f_a, guess.f_b, f_other], axis=1)
     mean = float((chances * values).sum())
-    variance = max(float((chances * values**2).sum()) - mean * mean, 1.0 / n**2)
-    low, high = float(values.min()), float(values.max())
-    return FunctionalTest(prices, control, near_best_stake(n, variance, alpha, low, high))
+    return max(float((chances * values**2).sum()) - mean * mean, 1.0 / n**2)
 
 
 def functional_lower_bound(test: FunctionalTest, table: npt.ArrayLike, alpha: float) -> float:

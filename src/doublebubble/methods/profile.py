@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from doublebubble import registry
-from doublebubble.bounds import HalfMoments
+from doublebubble.bounds import vote_weights
 from doublebubble.bounds.controlled import ControlledTest, controlled_bound
 from doublebubble.bounds.profile import ProfileCounts, ProfileTest, profile_bound
 from doublebubble.bounds.votes import RivalBound, rest_bound
@@ -16,11 +16,13 @@ from doublebubble.errors import SettingError
 from doublebubble.lines import Line
 from doublebubble.method import SOUND, SmoothingMethod
 from doublebubble.methods.cohen import fall_back
-from doublebubble.methods.first_order import half_moments, outset
+from doublebubble.methods.first_order import outset
+from doublebubble.rays import Ray
 from doublebubble.search.forecast import expected_counts
-from doublebubble.search.lead import Probe, at_faces, blocked_part, probe, shrunk_norm, vote_shares, weights_for
+from doublebubble.search.lead import Probe, at_faces, blocked_part, probe, shrunk_norm, vote_shares
 from doublebubble.search.plan import Finding, Proposal, plan_at_input
-from doublebubble.search.profile import Scene, fitted_profile, profile_edges
+from doublebubble.search.profile import Scene, profile_edges, usual_gain
+from doublebubble.search.profile_fit import fitted_profile
 from doublebubble.search.trials import Trials
 from doublebubble.tally import Request, Tally
 from doublebubble.types import Counts, Floats
@@ -28,10 +30,8 @@ from doublebubble.types import Counts, Floats
 _MOST_LINES = 4  # each costs a backward pass for each draw of a look
 _LOOKS = {"full": 2, "approximate": 6}
 _BIAS = 0.07  # of the largest gradient: how far the gradient of softened votes is off at least
-_USUAL_GAIN = 0.45  # of the radius for each part of the draws against the class, seen on digits and CIFAR-10
-_USUAL_LOSS = 0.02
 _LEAST_LOOK = 60  # draws of one look: fewer show no direction
-_LEAST_SEEN = 8  # draws against the class: fewer show nothing of a profile
+_LEAST_SEEN = 20  # draws against the class, of all search draws to expect: fewer show nothing of a profile
 _SAFE = 1.08  # a rival whose votes promise less than this times the radius so far gets a line as well: it is free
 _MOST_MISPLACED = 0.05  # of alpha
 
@@ -42,6 +42,8 @@ class RivalProfile(NamedTuple):
     line: Line
     test: ProfileTest | ControlledTest
     eta: Floats | None = None
+    control: tuple[float, ...] = ()
+    """Of the slope off the line, for each bin."""
 
     @property
     def edges(self) -> list[list[float]]:
@@ -69,13 +71,18 @@ class ProfileStatistic:
                 raise SettingError("profile: expected an eta at right angles to the line, on coordinates of its own")
             if any(edges != list(profile.line.edges) for edges in profile.edges):
                 raise SettingError("profile: expected prices on the bins of the line")
+            if isinstance(profile.test, ProfileTest) and len(profile.control) != profile.line.bins:
+                raise SettingError("profile: expected a control variate for each bin of the line")
 
     def asks(self, request: Request) -> Request:
         """The request with the bins of the lines and the sums of noise that the tests need."""
         tests = [profile.test for profile in self.profiles if isinstance(profile.test, ProfileTest)]
-        rows = tuple(dict.fromkeys(self._weights(test) for test in tests))
+        rays = tuple(
+            self._ray(profile, profile.test) for profile in self.profiles if isinstance(profile.test, ProfileTest)
+        )
+        rows = tuple(dict.fromkeys(ray.weights for ray in rays))
         lines = tuple(dict.fromkeys(profile.line for profile in self.profiles))
-        return replace(request, moments=rows, split=tests[0].gradient.n1 if tests else None, lines=lines)
+        return replace(request, moments=rows, split=tests[0].gradient.n1 if tests else None, lines=lines, rays=rays)
 
     def finding(self, tally: Tally, alpha: float, sigma: float) -> Finding:
         """With probability at least 1 - alpha over the draws, g is `top` on the open ball of the finding's radius.
@@ -101,19 +108,17 @@ class ProfileStatistic:
         test, misplaced = profile.test, profile.line.misplaced(tally.n)
         if isinstance(test, ControlledTest):
             return controlled_bound(table, misplaced, test, alpha, sigma)
-        moments, shift = off_moments(tally.half_means(self._weights(test)), profile.line, profile.eta)
-        seen = ProfileCounts(tally.counts, table, moments, misplaced, shift)
+        shift = None if profile.eta is None else float(np.linalg.norm(profile.eta)) * (1 + 1e-12)
+        seen = ProfileCounts(tally.counts, table, tally.ray(self._ray(profile, test)), misplaced, shift)
         return profile_bound(seen, self.top, test, alpha, sigma)
 
-    def _weights(self, test: ProfileTest) -> tuple[float, ...]:
-        return weights_for(self.num_classes, self.top, test.rival, test.gradient)
-
-
-def off_moments(halves: tuple[Floats, Floats], line: Line, eta: Floats | None) -> tuple[HalfMoments, float | None]:
-    """The half moments at right angles to the line, and the length of eta, rounded up."""
-    one, two = (line.off(half) for half in halves)
-    shift = None if eta is None else float(np.linalg.norm(eta)) * (1 + 1e-12)
-    return half_moments(one, two, eta), shift
+    def _ray(self, profile: RivalProfile, test: ProfileTest) -> Ray:
+        """What the slope off the line needs of both halves; the two sets of weights differ by the offset only."""
+        first, second = (
+            tuple(vote_weights(self.num_classes, self.top, [test.rival], offset).tolist())
+            for offset in (test.gradient.offset, 0.0)
+        )
+        return Ray(first, second, profile.line, profile.control, test.gradient.clip, profile.eta)
 
 
 def by_vote(table: Counts, top: int, rival: int) -> Counts:
@@ -177,24 +182,23 @@ class Profile(SmoothingMethod):
 
     def promising(self, trials: Trials) -> bool:
         """Whether the gain that networks usually show where votes are like this would pay for the search."""
-        seen = int(trials.selected.sum())
-        against = seen - int(trials.selected[trials.top])
         rivals = outset(trials, trials.selected).near()[:_MOST_LINES]
-        if against < _LEAST_SEEN or not rivals or trials.per_look < _LEAST_LOOK:
+        if not rivals or _expected_against(trials) < _LEAST_SEEN or trials.per_look < _LEAST_LOOK:
             return False
-        usual = max(0.0, trials.at_input.radius) * max(0.0, _USUAL_GAIN * against / seen - _USUAL_LOSS)
+        votes = vote_shares(trials.selected, trials.top, rivals[0])
+        gain = usual_gain(votes, trials.x.numel(), trials.config.n, trials.config.alpha)
+        usual = max(0.0, trials.at_input.radius) * gain
         rows = 2 * len(rivals) if trials.config.gradient == "full" else 0
         looks = _LOOKS[trials.config.gradient] * (1 + rows) * trials.per_look
         return usual > trials.worth(looks + trials.per_verdict)
 
     def propose(self, trials: Trials) -> Proposal:
         """All draws at the input, with profiles against the rivals where trial draws expect them to pay."""
-        against = int(trials.selected.sum() - trials.selected[trials.top])
         stand = outset(trials, trials.selected)
         rivals = stand.near()[:_MOST_LINES]
         if trials.per_look < _LEAST_LOOK:
             return fall_back(trials, self.name, "looks of so few draws show nothing of a profile")
-        if against < _LEAST_SEEN or not rivals or not stand.probes(trials.per_verdict):
+        if _expected_against(trials) < _LEAST_SEEN or not rivals or not stand.probes(trials.per_verdict):
             return fall_back(trials, self.name, "too few draws against the class to show a profile")
         sights = _sights(trials, rivals)
         if not sights:
@@ -212,6 +216,12 @@ class Profile(SmoothingMethod):
         return Proposal(plan, radius - plain)
 
 
+def _expected_against(trials: Trials) -> float:
+    """How many of all draws before the certify draws are expected against the class, by those seen."""
+    seen, against = int(trials.selected.sum()), int(trials.selected.sum() - trials.selected[trials.top])
+    return against * (1 + trials.per_verdict / seen)
+
+
 def _sights(trials: Trials, rivals: Sequence[int]) -> list[Sight]:
     """A line for each rival along the mean of some looks at the lead's gradient, off what faces block."""
     weights = np.zeros((len(rivals), trials.smoothed.num_classes))
@@ -224,6 +234,7 @@ def _sights(trials: Trials, rivals: Sequence[int]) -> list[Sight]:
     half = len(looks) // 2
     one, two = np.mean(looks[:half], axis=0), np.mean(looks[half:], axis=0)
     faces = at_faces(trials.smoothed.domain, trials.x)
+    edges = profile_edges(max(trials.at_input.radius, 0.0) / trials.smoothed.sigma)
     found = []
     for row, rival in enumerate(rivals):
         asked = probe(trials.selected, trials.top, rival, trials.per_verdict, trials.x.numel(), trials.config.alpha)
@@ -233,7 +244,7 @@ def _sights(trials: Trials, rivals: Sequence[int]) -> list[Sight]:
         direction = -mean if eta is None else np.where(eta != 0, 0.0, -mean)
         if not np.any(direction):
             continue
-        line = Line.along(direction, profile_edges())
+        line = Line.along(direction, edges)
         found.append(Sight(rival, line, eta, asked, _off(one[row], two[row])))
     return found
 
@@ -279,7 +290,7 @@ def _rival(scene: Scene, sight: Sight, enough: float) -> tuple[RivalProfile, flo
     if by_votes < enough:
         test, radius = scene.design()
         if radius >= by_votes:
-            return RivalProfile(sight.line, test, sight.eta), radius
+            return RivalProfile(sight.line, test, sight.eta, scene.control()), radius
     return RivalProfile(sight.line, controlled), by_votes
 
 

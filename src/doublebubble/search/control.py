@@ -12,10 +12,10 @@ from scipy.special import ndtri as Phi_inv
 from scipy.stats import norm
 
 from doublebubble.bounds.controlled_votes import Control
-from doublebubble.search.profile import profile_edges
+from doublebubble.geometry.profile import default_edges
 from doublebubble.types import Counts
 
-EDGES = profile_edges()
+EDGES = tuple(np.round(default_edges(24), 3).tolist())
 """The inner edges of the bins."""
 
 _LEAST = 1e-4

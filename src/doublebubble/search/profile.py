@@ -13,104 +13,74 @@ import numpy as np
 from scipy.special import ndtr as Phi
 from scipy.special import ndtri as Phi_inv
 
-from doublebubble.bounds import AlphaBudget, HalfMoments, VoteBounds, design_test
+from doublebubble.bounds import AlphaBudget, VoteBounds, largest_lead_gradient
 from doublebubble.bounds.controlled import ControlledTest, controlled_bound, design_controlled
-from doublebubble.bounds.gradient import expected_square
 from doublebubble.bounds.profile import (
     FunctionalTest,
     ProfileCounts,
     ProfileTest,
     SectorTest,
     design_functional_test,
+    expected_excess,
     profile_bound,
     rounded_test,
 )
+from doublebubble.bounds.ray import design_ray, expected_ray, ray_gradient_bound
 from doublebubble.bounds.votes import class_interval
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
     ROUGH,
     Guess,
+    Prices,
     PriceTable,
     best_profile_prices,
     bin_masses,
     checked_guess,
-    default_edges,
     mean_value,
 )
 from doublebubble.geometry.profile.cost import FARTHEST
+from doublebubble.search.lead import USUAL_GRADIENT
+from doublebubble.search.profile_fit import DIGITS
 from doublebubble.types import Counts, Floats
 
 BINS = 24
+_BEHIND, _BEFORE, _BEYOND, _LEAST_END = (-3.2, -1.2), -0.8, 1.7, 2.6  # where bins end, beyond: from the radius on
 # Of alpha, for the slope off the line and for a functional.
 _SHARES = ((0.05, 0.85), (0.1, 0.8), (0.2, 0.7), (0.3, 0.6), (0.4, 0.5))
-_RINGS = 6
+_RINGS = 4
 _PLACE = 0.6  # of a ring: where its prices are made
 _WORSE, _BETTER = 2.0, 0.5  # how far rings go beyond what is expected, in standard deviations of the guess
-_NEAR_ENDS = (0.0, 0.06, 0.14, 0.24, 0.35, 0.46, 0.57, 0.68, 0.8, 0.92, 1.05, 1.2, 1.4, 1.7)  # the lead is small there
+_NEAR_ENDS = (0.0, 0.1, 0.2, 0.3, 0.38, 0.45, 0.52, 0.59, 0.66, 0.74, 0.84, 0.97, 1.2, 1.7)  # the lead is small there
 _FAR_ENDS = (1.7, 2.1, 2.6, pi)
-_ANGLES = (0.1, 0.4, 0.75, 1.1, 1.5)  # where the lead is looked at to find the radius to hope for
+_ANGLES = (0.1, 0.35, 0.55, 0.75, 1.1)  # where the lead is looked at to find the radius to hope for
 _STEPS = (0.02, 0.2, 0.4, 0.7, 1.1)  # radii looked at for that
-_DIGITS = 4
-_ROUNDS = 25
-_BEND = 100.0  # the bend of a profile on the probit scale is taken to be about 0.1 at most
+_CAPS = (1.0, 0.4, 0.15, 0.05, 0.015)  # of the largest price: what is tried to keep the range of Y small
+_SURE = 0.03  # a smaller gain is judged at other votes as well
+_USUAL_GAIN = 0.45  # of the radius, times the root of the share of votes against the class, if no slope is left
+_USUAL_OFF = 0.15  # of the gradient off the line
+_USELESS = 0.7  # of the gradient: a bound on the slope off the line that is no smaller gains nothing
+_USUAL_SPREAD = 0.7  # of the mean square of the votes' weights: what the profile does not explain
+_USUAL_LOSS = 0.01
 
 
-def profile_edges() -> tuple[float, ...]:
-    """The inner edges of the bins that profiles use."""
-    return tuple(np.round(default_edges(BINS), 3).tolist())
+def profile_edges(radius: float) -> tuple[float, ...]:
+    """The inner edges of bins for a profile where votes alone promise a radius of so many sigmas.
 
-
-def fitted_profile(table: Counts, edges: Sequence[float], p_a: float, p_b: float) -> tuple[Floats, Floats]:
-    """The probabilities of the class and of the rival given the bin, from a table of votes by bin, (bins, 3).
-
-    Each is Phi of a polynomial of z, of degree 2 with a bend that must be seen to be believed, moved to have the mean
-    p_a or p_b: more draws than those of the table show these.
+    After a displacement along the line the noise lies about `radius`: there bins must be narrow. Behind, where the
+    class is hardly ever lost, a few are enough.
     """
-    seen = table.sum(axis=1).astype(np.float64)
-    f_a = _with_mean(_probit(edges, table[:, 0].astype(np.float64), seen), edges, p_a)
-    f_b: Floats = np.minimum(_with_mean(_probit(edges, table[:, 1].astype(np.float64), seen), edges, p_b), 1 - f_a)
-    return np.round(f_a, _DIGITS), np.round(f_b, _DIGITS)
+    behind, farthest = BINS // 4, min(max(radius + _BEYOND, _LEAST_END), FARTHEST)
+    ends = np.linspace(*_BEHIND, behind), np.linspace(_BEFORE, farthest, BINS - 1 - behind)
+    return tuple(np.round(np.concatenate(ends), 3).tolist())
 
 
-def _with_mean(quantiles: Floats, edges: Sequence[float], mean: float) -> Floats:
-    masses = bin_masses(edges)
-    low, high = -12.0, 12.0
-    for _ in range(40):
-        shift = 0.5 * (low + high)
-        low, high = (shift, high) if float(masses @ Phi(quantiles + shift)) < mean else (low, shift)
-    moved: Floats = Phi(quantiles + low)
-    return moved
-
-
-def _probit(edges: Sequence[float], hits: Floats, seen: Floats) -> Floats:
-    """The quantiles of penalised maximum likelihood, by Fisher's scoring; half a hit is added to all draws."""
-    z = _bin_means(edges)
-    total = seen.sum()
-    hits = hits + 0.5 * seen / total
-    seen = seen * (1 + 1 / total)
-    features = np.stack([np.ones_like(z), z, z * z - 1], axis=1)
-    penalty = np.diag([0.0, 0.01, _BEND])
-    beta = np.zeros(3)
-    for _ in range(_ROUNDS):
-        eta = np.clip(features @ beta, -8.0, 8.0)
-        p = np.clip(Phi(eta), 1e-9, 1 - 1e-9)
-        density = np.exp(-0.5 * eta * eta) / sqrt(2 * pi)
-        score = features.T @ ((hits - seen * p) * density / (p * (1 - p))) - penalty @ beta
-        weight = seen * density**2 / (p * (1 - p))
-        step = np.linalg.solve((features * weight[:, None]).T @ features + penalty + 1e-9 * np.eye(3), score)
-        beta = beta + step * min(1.0, 2.0 / float(np.abs(step).max(initial=1e-12)))
-        if float(np.abs(step).max()) < 1e-6:
-            break
-    quantiles: Floats = np.clip(features @ beta, -8.0, 8.0)
-    return quantiles
-
-
-def _bin_means(edges: Sequence[float]) -> Floats:
-    """The mean of a standard normal number given its bin."""
-    ends = np.concatenate(([-inf], edges, [inf]))
-    density = np.exp(-0.5 * ends * ends) / sqrt(2 * pi)
-    means: Floats = -np.diff(density) / bin_masses(edges)
-    return means
+def usual_gain(votes: VoteBounds, dim: int, n: int, alpha: float) -> float:
+    """The part of the radius that profiles usually add: the less, the larger the bound on the slope off the line."""
+    whole = USUAL_GRADIENT * largest_lead_gradient(votes)
+    left, level = _USUAL_SPREAD * (votes.not_a + 3 * votes.rival), 0.2 * alpha
+    test = design_ray(n, dim, level, votes, _USUAL_OFF * whole, left)
+    off = ray_gradient_bound(expected_ray(test, dim, votes, _USUAL_OFF * whole, left), test, level, votes) / whole
+    return _USUAL_GAIN * sqrt(votes.not_a) * max(0.0, 1 - off / _USELESS) - _USUAL_LOSS
 
 
 @dataclass(frozen=True)
@@ -154,7 +124,18 @@ class Scene:
         first, last = max(start.r0 - _WORSE * spread, 0.0), hoped + _BETTER * spread
         limit = round(min(FARTHEST, 1.2 * last + 0.1), 3)
         test = start.bare._replace(sectors=pricing.sectors(first, last), limit=limit)
-        return test, profile_bound(start.seen, self.top, test, self.alpha, self.sigma).radius
+        radius = profile_bound(start.seen, self.top, test, self.alpha, self.sigma).radius
+        plain = self._by_counts(start.seen.table)
+        if radius > plain * (1 + _SURE):
+            return test, radius
+        return test, plain + min(radius - plain, *(self._gain(start, test, sign * spread) for sign in (-1, 1)))
+
+    def _gain(self, start: "_Start", test: ProfileTest, shift: float) -> float:
+        """What the test gains over votes alone if the class does better by a shift on the probit scale."""
+        table = self._table(shift)
+        seen = start.seen._replace(votes=table.sum(axis=0), table=table)  # A, B and all others as three classes
+        reduced = test._replace(rival=1)
+        return profile_bound(seen, 0, reduced, self.alpha, self.sigma).radius - self._by_counts(table)
 
     def controlled(self) -> tuple[ControlledTest, float]:
         """The test of votes alone that uses the profile as a control variate, and the radius to expect of it.
@@ -179,13 +160,22 @@ class Scene:
 
     def _start(self, gradient_share: float, functional_share: float) -> "_Start":
         shares = VoteBounds(*(1 - self.votes[self.top] / self.n, self.votes[self.rival] / self.n))
-        gradient = design_test(self.n, self.dim, gradient_share * self.alpha, shares, self.gamma)
+        left = self._left()
+        gradient = design_ray(self.n, self.dim, gradient_share * self.alpha, shares, self.gamma, left)
         bare = ProfileTest(self.rival, gradient, (), FARTHEST, gradient_share, functional_share)
-        norm = sqrt(expected_square(gradient.offset, gradient.n1, self.dim, shares, self.gamma))
-        moments = HalfMoments(self.gamma**2, norm, norm)
+        moments = expected_ray(gradient, self.dim, shares, self.gamma, left)
         seen = ProfileCounts(self.votes, self._table(), moments, self.misplaced, self.shift)
         start = profile_bound(seen, self.top, bare, self.alpha, self.sigma)
         return _Start(bare, seen, max(start.radius / self.sigma, 0.0), start.numbers["gamma"])
+
+    def control(self) -> tuple[float, ...]:
+        """The control variate of the slope off the line: the mean weight of a vote to expect given the bin."""
+        return tuple(np.round(np.clip(1 - self.f_a + self.f_b, 0.0, 2.0), DIGITS).tolist())
+
+    def _left(self) -> float:
+        """The mean square of the weight of a vote less its control variate: 4 for the rival, 1 for others, 0 for A."""
+        each = 1 - self.f_a + 3 * self.f_b - (1 - self.f_a + self.f_b) ** 2
+        return max(float(bin_masses(self.edges) @ each), 1 / self.n)
 
     def _pricing(self, start: "_Start") -> "_Pricing":
         guess = checked_guess(self.edges, self.f_a, self.f_b, start.gamma)
@@ -226,9 +216,24 @@ class _Pricing:
 
     def tests(self, radius: Floats, angle: Floats) -> list[FunctionalTest]:
         """The functional for each of these displacements."""
-        prices = best_profile_prices(self._guess, radius * np.cos(angle), radius * np.sin(angle), ROUGH)
-        made = [design_functional_test(each, self._guess, self._n, self._level) for each in prices]
-        return [rounded_test(test, _DIGITS) for test in made]
+        a, b = radius * np.cos(angle), radius * np.sin(angle)
+        best = best_profile_prices(self._guess, a, b, ROUGH)
+        rows = [[self._test(_capped(prices, part)) for prices in best] for part in _CAPS]
+        leads = np.array([self._leads(tests, a, b) for tests in rows])
+        return [rows[cap][i] for i, cap in enumerate(leads.argmax(axis=0).tolist())]
+
+    def _test(self, prices: Prices) -> FunctionalTest:
+        return rounded_test(design_functional_test(prices, self._guess, self._n, self._level), DIGITS)
+
+    def _leads(self, tests: Sequence[FunctionalTest], a: Floats, b: Floats) -> Floats:
+        """The lead to expect of each test at its own displacement."""
+        cost = PriceTable([test.prices for test in tests]).cost(np.arange(len(tests)), a, b)
+        means = [mean_value(test.prices, self._guess) - self._excess(test) for test in tests]
+        leads: Floats = np.array(means) - cost
+        return leads
+
+    def _excess(self, test: FunctionalTest) -> float:
+        return expected_excess(test, self._guess, self._n, self._level)
 
     def hoped(self, starts: Sequence[_Start], middle: _Start) -> tuple[_Start, float]:
         """The best division of alpha, and about the radius at which the lead vanishes with it, at some angle.
@@ -239,10 +244,8 @@ class _Pricing:
         radii = radii[radii < FARTHEST]
         angle, radius = (grid.ravel() for grid in np.meshgrid(_ANGLES, radii))
         tests = self.tests(radius, angle)
-        table = PriceTable([test.prices for test in tests])
-        cost = table.cost(np.arange(len(tests)), radius * np.cos(angle), radius * np.sin(angle))
-        value = np.array([mean_value(test.prices, self._guess) for test in tests]) - cost
-        width = np.array([2 * log(1 / self._level) / (self._n * test.stake) for test in tests])  # the excess of (R2)
+        width = np.array([self._excess(test) for test in tests])
+        value = self._leads(tests, radius * np.cos(angle), radius * np.sin(angle)) + width
         mu = np.array([test.prices.mu for test in tests])
         best = middle, -inf
         for start in starts:
@@ -264,6 +267,15 @@ class _Pricing:
         inner = np.where(inner == rings[0], 0.0, inner)
         ends = zip(low.tolist(), high.tolist(), tests, inner.tolist(), outer.tolist(), strict=True)
         return tuple(SectorTest(*each) for each in ends)
+
+
+def _capped(prices: Prices, part: float) -> Prices:
+    """The same prices, none above a part of the largest.
+
+    Where the class is nearly certain the best price is huge, and (R2) pays for the range of Y; a lower one loses less.
+    """
+    most = part * float(max(prices.k_a.max(), prices.k_b.max()))
+    return prices if part == 1 else prices._replace(k_a=np.minimum(prices.k_a, most), k_b=np.minimum(prices.k_b, most))
 
 
 def _vanishing(radii: Floats, least: Floats, r0: float) -> float:

@@ -5,7 +5,15 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from doublebubble.errors import SettingError
-from doublebubble.geometry.profile import Guess, best_profile_prices, checked_guess, cost, default_edges, mean_value
+from doublebubble.geometry.profile import (
+    Guess,
+    PriceTable,
+    best_profile_prices,
+    checked_guess,
+    cost,
+    default_edges,
+    mean_value,
+)
 
 from .planar import worst_lead
 from .truth import blurred_profile
@@ -64,6 +72,14 @@ def test_displacements_solved_together_get_what_each_gets_alone() -> None:
         (alone,) = best_profile_prices(guess, x, y)
         found = [mean_value(p, guess) - float(p.cost(x, y)[0]) for p in (prices, alone)]
         assert found[0] == pytest.approx(found[1], abs=1e-3)
+
+
+def test_far_out_prices_stay_within_what_costs_are_known_for() -> None:
+    edges = np.linspace(-3.0, 6.0, 30)
+    guess = checked_guess(edges, np.full(31, 1e-9), np.full(31, 1 - 2e-9), 0.0)
+    found = best_profile_prices(guess, [5.5, 3.0, -5.5], [0.5, 3.0, 0.0])
+    PriceTable(found)  # an error if a price is too large
+    assert max(float(prices.k_a.max()) for prices in found) > 1e5
 
 
 def test_what_cannot_be_meant() -> None:

@@ -40,8 +40,8 @@ MUTANTS = (
     Mutant(
         "bins-of-the-first-line-for-all",
         _TALLY,
-        "table += torch.bincount(line.places(flat)",
-        "table += torch.bincount(self.request.lines[0].places(flat)",
+        "bins = [line.places(flat) for line in self.request.lines]",
+        "bins = [self.request.lines[0].places(flat) for _ in self.request.lines]",
         "Each rival has a line of its own.",
         ("test_tally.py::test_tables_by_bins_equal_the_obvious_computation",),
     ),
@@ -76,11 +76,11 @@ MUTANTS = (
     ),
     Mutant(
         "one-half-of-the-draws-used-twice",
-        _METHOD,
-        "    one, two = (line.off(half) for half in halves)",
-        "    one = two = line.off(halves[0])",
-        "(F2) needs the product of two independent halves.",
-        ("methods/test_profile.py::test_half_moments_are_taken_off_the_line",),
+        _TALLY,
+        "means = (self._sums[0] + self._lost[0]).cpu().numpy() / max(self._split, 1)",
+        "means = (self._sums.sum(0) + self._lost.sum(0)).cpu().numpy() / self.request.n",
+        "A ray aimed by draws of the second half finds them along it: (R7) needs two independent halves.",
+        ("test_rays.py",),
     ),
     Mutant(
         "mean-of-the-control-variate-forgotten",
@@ -101,8 +101,8 @@ MUTANTS = (
     Mutant(
         "slope-at-the-whole-of-alpha",
         _BOUND,
-        "    gamma = lead_gradient_bound(seen.moments, test.gradient, level, ",
-        "    gamma = lead_gradient_bound(seen.moments, test.gradient, alpha, ",
+        "    gamma = ray_gradient_bound(seen.moments, test.gradient, level, ",
+        "    gamma = ray_gradient_bound(seen.moments, test.gradient, alpha, ",
         "The slope off the line shares alpha with the functional.",
         (_PARTS,),
     ),

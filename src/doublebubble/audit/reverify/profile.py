@@ -1,6 +1,6 @@
 """The lead of a class over one rival by a profile along a line: the events, the functionals, then the covering (R3).
 
-Everything is computed again from the table of integers, the prices, the stakes, the half moments and the line. Imports
+Everything is computed again from the table of integers, the prices, the stakes, the moments and the line. Imports
 nothing of what it checks.
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from doublebubble.audit.reverify.first_order import slope_bound
 from doublebubble.audit.reverify.geometry import Point
 from doublebubble.audit.reverify.numbers import Unconfirmed, cdf, exact, mp, number, quantile, require
 from doublebubble.audit.reverify.plane import Array, Piece, covers, tiled
+from doublebubble.audit.reverify.rays import ray_bound
 from doublebubble.audit.reverify.votes import Lead, Rule, class_bound, parts_of, price_cost, rival_bound
 
 _MARGIN = 1e-11
@@ -30,7 +30,7 @@ def profile(
     slope, bins, functional, *votes = parts_of(rule, 5)
     lower = class_bound(rule, counts, top, votes[0])
     q = rival_bound(rule, counts, rivals, lower, votes[1])
-    gamma = slope_bound(rule, sum(counts), lower, q, slope)
+    gamma = ray_bound(rule, sum(counts), lower, q, slope)
     edges, table = _bins(rule, stored, counts, top, rivals[0], line, bins)
     _check_eta(line, eta)
     pieces = [_piece(sector, edges, table, functional, float(gamma)) for sector in stored["sectors"]]

@@ -23,7 +23,7 @@ FARTHEST = 6.0
 NARROWEST = 0.05
 """The least width of a bin: the masses of narrower ones would lose too many digits."""
 
-_LARGEST, _SMALLEST = 1e6, 1e-6  # keep quotients away from overflow
+LARGEST, _SMALLEST = 1e6, 1e-6  # keep quotients away from overflow
 
 _CHUNK = 12_000  # slices evaluated at a time: their arrays fit into a processor's cache
 _CHORD = 0.09  # length aimed at where the mass is
@@ -61,10 +61,10 @@ class PriceTable:
                 raise SettingError("prices: expected the same bins in every functional")
             if np.shape(row.k_a) != (bins,) or np.shape(row.k_b) != (bins,):
                 raise SettingError(f"prices: expected {bins}, one for each bin, got {row.k_a} and {row.k_b}")
-            if not (np.all(np.abs(row.k_a) <= _LARGEST) and np.all(np.abs(row.k_b) <= _LARGEST)):
-                raise SettingError(f"prices: expected numbers within +-{_LARGEST:g}, got {row.k_a} and {row.k_b}")
-            if not (row.mu == 0 or _SMALLEST <= row.mu <= _LARGEST):
-                raise SettingError(f"mu: expected 0 or a number from {_SMALLEST} to {_LARGEST:g}, got {row.mu}")
+            if not (np.all(np.abs(row.k_a) <= LARGEST) and np.all(np.abs(row.k_b) <= LARGEST)):
+                raise SettingError(f"prices: expected numbers within +-{LARGEST:g}, got {row.k_a} and {row.k_b}")
+            if not (row.mu == 0 or _SMALLEST <= row.mu <= LARGEST):
+                raise SettingError(f"mu: expected 0 or a number from {_SMALLEST} to {LARGEST:g}, got {row.mu}")
         # Slices are evaluated at the ends of all chords; inner edges stand twice, for the bin on either side.
         inner = [_chord_ends(low, high) for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
         self._z: Floats = np.concatenate([edges[:1], *inner, edges[-1:]])

@@ -11,7 +11,7 @@ from scipy.special import ndtr as Phi
 from scipy.special import ndtri as Phi_inv
 
 from doublebubble.errors import SettingError
-from doublebubble.geometry.profile.cost import Prices, bin_masses, checked_edges
+from doublebubble.geometry.profile.cost import LARGEST, Prices, bin_masses, checked_edges
 from doublebubble.geometry.profile.slices import peak_height, phi, roots
 from doublebubble.types import Floats
 
@@ -143,7 +143,7 @@ class _Search:
             last, mu = moved - mu, moved
             if number >= _SETTLE and error < self.effort.error:
                 break
-        k = self._settled(k, mu)
+        k = np.clip(self._settled(k, mu), -LARGEST, LARGEST)  # far out on the line the best would be larger still
         each = np.where(mu > 2 * _LEAST_MU, mu, 0.0).tolist()
         return [Prices(self.guess.edges, k[i, 0], k[i, 1], each[i]) for i in range(len(mu))]
 

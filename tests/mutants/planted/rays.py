@@ -1,0 +1,147 @@
+"""The slope off a line from the second half of the draws along the mean of the first: (R7), and its verifier."""
+
+from tests.mutants.mutant import Mutant
+
+_BOUND, _RAYS, _VERIFIER, _METHOD = "bounds/ray.py", "rays.py", "audit/reverify/rays.py", "methods/profile.py"
+_PROOF = "bounds/test_ray.py::test_it_is_the_largest_norm_that_the_proof_leaves"
+_FORGED = "audit/reverify/test_profile.py::test_a_forged_profile_is_refuted"
+_OBVIOUS = "test_rays.py::test_the_second_half_lies_along_the_first_as_by_the_obvious_computation"
+
+MUTANTS = (
+    Mutant(
+        "noise-of-the-first-half-forgotten",
+        _BOUND,
+        "square = (worst + n1 * cumulant(lam * x / n1, test.offset, *votes) - log(alpha)) / lam",
+        "square = (worst - log(alpha)) / lam",
+        "The mean of the first half may point away from what it estimates.",
+        (_PROOF,),
+    ),
+    Mutant(
+        "spread-along-the-ray-forgotten",
+        _BOUND,
+        "logs = stake * (m - v1) - stake**2 * second / 2",
+        "logs = stake * (m - v1)",
+        "The wealth of the second half falls with the spread along the ray.",
+        (_PROOF,),
+    ),
+    Mutant(
+        "fourth-order-left-out",
+        _BOUND,
+        " - fourth * stake**4 * last\n",
+        "\n",
+        "Three terms of the logarithm may lie above it.",
+        ("bounds/test_ray.py::test_more_slope_more_noise_or_less_alpha_is_never_a_smaller_bound",),
+    ),
+    Mutant(
+        "clipping-without-its-bias",
+        _BOUND,
+        "    slack += lam * length * bias\n",
+        "",
+        "Clipped projections have another mean.",
+        (_PROOF,),
+    ),
+    Mutant(
+        "one-end-of-the-mean-alone",
+        _BOUND,
+        "worst = max(spare(ends[0] - bias), spare(ends[1] + bias))",
+        "worst = min(spare(ends[0] - bias), spare(ends[1] + bias))",
+        "The mean along the ray is unknown: the worse end counts.",
+        (_PROOF,),
+    ),
+    Mutant(
+        "stake-that-makes-a-factor-negative",
+        _BOUND,
+        "return min(test.lam * length / test.n2, largest_stake(test.clip))",
+        "return test.lam * length / test.n2",
+        "Markov's inequality needs factors that are never below 0.",
+        ("bounds/test_ray.py::test_the_stake_follows_the_first_half_alone_and_leaves_every_factor_positive",),
+    ),
+    Mutant(
+        "eta-off-the-ray-forgotten",
+        _BOUND,
+        "return lam * length * (m + k) - n2 * logs",
+        "return lam * length * m - n2 * logs",
+        "With an eta the mean of the projection is that of V and e.eta.",
+        (_PROOF,),
+    ),
+    Mutant(
+        "descent-that-forgets-eta",
+        _BOUND,
+        "    x = most + (shift or 0.0)\n",
+        "    x = most\n",
+        "With an eta the vector may be longer than any gradient.",
+        ("bounds/test_ray.py::test_the_descent_starts_above_every_vector",),
+    ),
+    Mutant(
+        "sums-of-powers-without-error",
+        _BOUND,
+        "    slack = n2 * (SUM_ERROR * stake / (1 - reach) + _POWERS_ERROR)\n",
+        "    slack = 0.0\n",
+        "Sums in float64 lose a little.",
+        ("bounds/test_ray.py::test_what_sums_may_lose_is_added",),
+    ),
+    Mutant(
+        "ray-along-the-line",
+        _RAYS,
+        "        off = self.line.off(mean)\n",
+        "        off = mean\n",
+        "The slope along the line is known from the profile; only what lies off it is to be bounded.",
+        (_OBVIOUS, "test_rays.py::test_the_aim_is_at_right_angles_to_the_line"),
+    ),
+    Mutant(
+        "ray-without-eta",
+        _RAYS,
+        "            off = off + self.eta\n",
+        "            off = off + 0.0 * self.eta\n",
+        "The first half estimates eta - D_off, as the bound does.",
+        (_OBVIOUS, "test_rays.py::test_the_aim_is_at_right_angles_to_the_line"),
+    ),
+    Mutant(
+        "projections-not-clipped",
+        _RAYS,
+        ".clamp(-ray.clip, ray.clip)",
+        "",
+        "The stake is made for projections within the clip.",
+        (_OBVIOUS,),
+    ),
+    Mutant(
+        "control-variate-beyond-its-range",
+        _RAYS,
+        "if not all(0 <= value <= HEAVIEST for value in (*self.control, *self.second)):",
+        "if not all(0 <= value <= HEAVIEST for value in self.second):",
+        "V is within 2 clip only if control variates lie between 0 and 2.",
+        ("test_rays.py::test_wrong_rays_are_refused",),
+    ),
+    Mutant(
+        "rays-of-one-rival-for-another",
+        _METHOD,
+        "tuple(vote_weights(self.num_classes, self.top, [test.rival], offset).tolist())",
+        "tuple(vote_weights(self.num_classes, self.top, [self.profiles[0].test.rival], offset).tolist())",
+        "The slope is that of the lead over the rival itself.",
+        ("methods/test_profile.py::test_the_slope_of_each_rival_is_its_own",),
+    ),
+    Mutant(
+        "verifier-takes-any-powers",
+        _VERIFIER,
+        "    _check_powers(name, v1, v2, v3, v4, 2 * clip)\n",
+        "",
+        "Means of powers that no numbers have would prove any slope.",
+        (_FORGED,),
+    ),
+    Mutant(
+        "verifier-takes-halves-that-are-not-all-draws",
+        _VERIFIER,
+        'require(n1 >= 1 and n2 >= 1 and n1 + n2 == n, f"{name}: the halves are not all draws")',
+        'require(n1 >= 1 and n2 >= 1, f"{name}: the halves are not all draws")',
+        "The halves are those of the draws that were counted.",
+        (_FORGED,),
+    ),
+    Mutant(
+        "verifier-takes-any-slope-off-the-line",
+        _VERIFIER,
+        "        if x <= gamma:\n            return gamma\n        low, high",
+        "        if x >= gamma:\n            return gamma\n        low, high",
+        "The slope must follow from the moments.",
+        (_FORGED,),
+    ),
+)
