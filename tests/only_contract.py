@@ -27,7 +27,8 @@ class OnlyContract(Contract):
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         """Look at every import of every module."""
-        own, others = (None if given is None else list(given) for given in (self.may_import, self.packages))
+        given: Any = self.may_import, self.packages  # fields hold lists once the contract is read
+        own, others = (None if names is None else list(names) for names in given)
         found = [
             (module, imported)
             for module in self._sources(graph)
