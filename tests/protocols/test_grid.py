@@ -13,19 +13,22 @@ from scipy import stats
 import doublebubble as db
 from doublebubble import registry
 from doublebubble.audit.cases import boxed_cases, corridor_case
-from doublebubble.audit.coverage import Case, count_misses, count_wrong_predictions, misses_allowed, repetitions
+from doublebubble.audit.coverage import Case, at, count_misses, count_wrong_predictions, misses_allowed, repetitions
+from doublebubble.audit.oracles import PlanarTable
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import BudgetError, SettingError
 from doublebubble.geometry import Bound, certified_radius
 from doublebubble.methods.cohen import Cohen
 from doublebubble.noise.law import NoiseLaw
 from doublebubble.protocols import sound
+from doublebubble.search import profile as design
 from doublebubble.search.plan import Proposal
 from doublebubble.search.trials import Trials
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import GradientKind
+from tests.methods.known import missed, plan_from_truth
 from tests.protocols.mosaic import GRID, grid_cases
 from tests.spent import shares_of_alpha
 
@@ -66,6 +69,31 @@ def test_every_method_holds_on_the_grid(case: Case, gradient: GradientKind) -> N
     assert chosen <= misses_allowed(TIMES, ALPHA)
     if "stripes" not in case.name:
         assert sum(c.radius > 0 for c in certificates) > TIMES / 3, "coverage alone is easy: abstain always"
+
+
+TABLE = PlanarTable([0.375, 0.625], [0.125, 0.375, 0.875], [[0, 0, 1, 2], [0, 0, 0, 1], [2, 0, 0, 1]], 3)
+"""Classes that change half-way between grid points."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(case for case in grid_cases()[:4] if np.isfinite(case.truth[1])),
+        Case("table on the grid", TABLE, at([0.25, 0.5, 0.0]), 0.25, (0.0, 1.0)),
+    ],
+    ids=lambda case: case.name,
+)
+def test_profiles_hold_on_the_grid_by_plans_of_their_own(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 400 draws votes at the input stand in for them, so here plans are made from the truth."""
+    for name, fewer in (("BINS", 10), ("_RINGS", 1), ("_NEAR_ENDS", (0.0, 0.35, 0.7, 1.1, 1.7))):
+        monkeypatch.setattr(design, name, fewer)  # for the sake of time
+    n, times, smoothed = 2000, 40, on_grid(case)
+    plan = plan_from_truth(case, n, ALPHA, tilt=0.15)
+    assert plan is not None
+    requests = [plan.asks(Request(case.x, n, Stream(0, index, "certify"))) for index in range(times)]
+    misses, part = missed(case, plan, smoothed.tallies(requests), ALPHA)
+    assert misses <= misses_allowed(times, ALPHA)
+    assert part > 0.1, "coverage alone is easy: claim nothing"
 
 
 @cases

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,8 +85,11 @@ def test_numpy_is_welcome_as_input_index_and_label() -> None:
     assert torch.equal(given.x, image())
     assert Input(0, image().flip(0).numpy()[::-1], None).x.equal(image())  # type: ignore[arg-type]
     assert Input(0, image().numpy().astype(">f4"), None).x.equal(image())  # type: ignore[arg-type]
-    votes = smoothed().counts(image().numpy(), 200, seed=0, index=np.int32(3))  # type: ignore[arg-type]
+    numbers: dict[str, Any] = {"n": np.int64(200), "seed": np.uint8(0), "index": np.int32(3)}
+    votes = smoothed().counts(array, **numbers)  # type: ignore[arg-type]
     assert votes.tolist() == smoothed().counts(image(), 200, seed=0, index=3).tolist()
+    named = smoothed().predict(array, **numbers)  # type: ignore[arg-type]
+    assert named == smoothed().predict(image(), 200, seed=0, index=3)
 
 
 @pytest.mark.parametrize("wrong", [True, 1.0, -1, "3", None])

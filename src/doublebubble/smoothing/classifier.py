@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -92,7 +93,7 @@ class SmoothedClassifier:
     ) -> Counts:
         """Votes for each class among n draws at x, from the stream (seed, index, stage, part)."""
         given = Input(index, x)
-        return self.tally(Request(given.x, n, Stream(seed, given.index, stage, part))).counts
+        return self.tally(Request(given.x, _plain(n), Stream(_plain(seed), given.index, stage, part))).counts
 
     def predict(self, x: Tensor, n: int = 1000, alpha: float = 0.001, *, seed: int, index: int) -> int:
         """With probability at least 1 - alpha over the draws, the answer is g(x) or ABSTAIN.
@@ -100,7 +101,7 @@ class SmoothedClassifier:
         Draws are made until one class leads by enough, `n` of them at most (Theorem S). Where g(x) is not unique, any
         class named is a miss. What the noise takes off alpha is taken off first.
         """
-        return self.predictions([Input(index, x)], n, alpha, seed=seed)[0].label
+        return self.predictions([Input(index, x)], _plain(n), alpha, seed=_plain(seed))[0].label
 
     def predictions(
         self, inputs: Iterable[Input], n: int = 1000, alpha: float = 0.001, *, seed: int
@@ -182,3 +183,8 @@ class SmoothedClassifier:
             fed = self.noise.placed(x, index).to(fed)
         self.input_shape = shape
         return fed
+
+
+def _plain(number: int) -> int:
+    """A numpy integer as Python's; what is no integer is refused where it is used."""
+    return int(number) if isinstance(number, np.integer) else number
