@@ -121,11 +121,14 @@ def _equal_shares(run: db.Run, right: pd.DataFrame) -> Floats:
 
 
 def cohen_of_shares(record: Record, num_classes: int, sigma: float) -> float:
-    """Cohen's radius if the draws of search and certify had all been votes at the input, in the shares seen there."""
+    """Cohen's radius if the search's draws had been votes at the input too, in the shares that n draws had there.
+
+    A plan has n certify draws whatever its method, so those of other methods' balls beside it are not counted.
+    """
     votes, selected = (_counts(record, stage, num_classes) for stage in ("input", "select"))
     if record.alpha is None or not votes.any():
         return 0.0
-    top, n = int(selected.argmax()), round(sum(record.forward_equivalents.values()) - int(selected.sum()))
+    top, n = int(selected.argmax()), int(votes.sum()) + round(record.forward_equivalents.get("search", 0.0))
     rule = outlook(selected, top, n, record.alpha, sigma).rule
     scaled = expected_counts(votes, top, n, against=0)
     return floor_radius(max(0.0, min(bound.radius for bound in votes_bound(scaled, rule, record.alpha, sigma))))
