@@ -21,19 +21,17 @@ class OnlyContract(Contract):
 
     type_name = "only"
 
-    modules = fields.ListField(subfield=fields.StringField())
-    may_import = fields.ListField(subfield=fields.StringField(), required=False, default=None)
-    packages = fields.ListField(subfield=fields.StringField(), required=False, default=None)
+    modules: Any = fields.ListField(subfield=fields.StringField())
+    may_import: Any = fields.ListField(subfield=fields.StringField(), required=False, default=None)
+    packages: Any = fields.ListField(subfield=fields.StringField(), required=False, default=None)
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         """Look at every import of every module."""
-        given: Any = self.may_import, self.packages  # fields hold lists once the contract is read
-        own, others = (None if names is None else list(names) for names in given)
         found = [
             (module, imported)
             for module in self._sources(graph)
             for imported in sorted(graph.find_modules_directly_imported_by(module))
-            if not _allowed(imported, own, others)
+            if not _allowed(imported, self.may_import, self.packages)
         ]
         return ContractCheck(kept=not found, metadata={"found": found})
 
@@ -43,8 +41,7 @@ class OnlyContract(Contract):
             output.print_error(f"{module} may not import {imported}", bold=False)
 
     def _sources(self, graph: ImportGraph) -> Iterator[str]:
-        named: Any = self.modules
-        for name in named:
+        for name in self.modules:
             if name not in graph.modules:
                 raise ValueError(f"contract {self.name}: there is no module {name}")
             yield from (name, *sorted(graph.find_descendants(name)))

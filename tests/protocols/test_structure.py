@@ -179,7 +179,8 @@ def test_a_profile_is_fixed_before_the_certify_draws_and_divides_alpha(
     for name, fewer in (("BINS", 12), ("_RINGS", 2), ("_NEAR_ENDS", (0.0, 0.3, 0.55, 0.8, 1.1, 1.7))):
         monkeypatch.setattr(design, name, fewer)  # for the sake of time
     gradual = LinearClassifier(orthonormal(5, 20), [0.5, 0.1, 0.1, 0.1, 0.1])
-    case, kept = Case("linear, five classes", gradual, torch.zeros(20), 0.5), []
+    case = Case("linear, five classes", gradual, torch.zeros(20), 0.5)
+    kept: list[db.Ball] = []
     config = db.CertifyConfig(n=20_000, n0=200, alpha=ALPHA, methods=("profile",))
     for watch.certify_seed in (None, 11):
         (ball,) = db.Certifier(case.smoothed, config).certify(case.x, index=INDEX).balls

@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -185,6 +186,6 @@ class SmoothedClassifier:
         return fed
 
 
-def _plain(number: int) -> int:
+def _plain(number: int | np.integer[Any]) -> int:
     """A numpy integer as Python's; what is no integer is refused where it is used."""
     return int(number) if isinstance(number, np.integer) else number

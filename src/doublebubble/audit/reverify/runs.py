@@ -30,9 +30,11 @@ def _verdict(run: StoredRun, record: Record, inputs: Inputs | None) -> Verdict:
     spec = run.spec
     if not isinstance(spec, RunSpec):
         return Verdict(record.index, Confirmation.UNKNOWN, "the run was imported, without evidence")
-    x, label = (None, record.label) if inputs is None else inputs(record.index)
-    if label != record.label:
-        return Verdict(record.index, Confirmation.REFUTED, f"the label is {label}, not {record.label}")
+    x: NDArray[np.floating] | None = None
+    if inputs is not None:
+        x, label = inputs(record.index)
+        if label != record.label:
+            return Verdict(record.index, Confirmation.REFUTED, f"the label is {label}, not {record.label}")
     if record.status == "failed":
         nothing = record.radius == 0 and not any(record.radii.values()) and record.prediction == ABSTAIN
         outcome = Confirmation.CONFIRMED if nothing else Confirmation.REFUTED
