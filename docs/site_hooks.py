@@ -1,8 +1,11 @@
 """What mkdocs does not do by itself: notebooks as pages, and the files beside the README as pages of the site."""
 
 import importlib
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from mkdocs.config.defaults import MkDocsConfig
@@ -29,7 +32,31 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links to the files beside the README lead to their pages here."""
+    """Links to the files beside the README lead to their pages here, and pages are called by their titles."""
     for name in BESIDE:
         markdown = markdown.replace(f"](../{name}", f"]({name}")
-    return markdown
+    return titled(markdown, dict(_titles(config.nav)))
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Say what the dialog of the search is, which the theme leaves without a name."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
+
+
+def titled(markdown: str, titles: dict[str, str]) -> str:
+    """Links whose words are the name of a file, as the repository has them, under the title of its page."""
+    return re.sub(
+        r"\[((?:\w+/)*\w+\.md)\](?=\()", lambda found: f"[{titles.get(found[1].split('/')[-1], found[1])}]", markdown
+    )
+
+
+def _titles(nav: Any) -> Iterator[tuple[str, str]]:
+    """The file name and the title of each page that the navigation names."""
+    for entry in nav:
+        for title, inside in entry.items() if isinstance(entry, dict) else ():
+            if isinstance(inside, str):
+                yield inside.split("/")[-1], title
+            else:
+                yield from _titles(inside)

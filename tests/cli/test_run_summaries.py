@@ -56,3 +56,12 @@ def test_a_run_without_records_has_no_numbers(tmp_path: Path) -> None:
         pass
     (told,) = runs_json([read_run(tmp_path / "run")])
     assert (told["done"], told["summary"]) == (0, None)
+
+
+def test_radii_are_rounded_down_and_intervals_outward_as_on_the_page(tmp_path: Path) -> None:
+    screen, console = io.StringIO(), Terminal()
+    console.file = screen
+    show_runs(console, [made(tmp_path / "a", larger=0.00015)], asked=[0.2])
+    text = screen.getvalue()
+    assert "average certified radius 0.2500;" in text  # 0.250075
+    assert "6.7 to 93.3 %" in text  # two of four: 6.759 to 93.241 %, by Clopper and Pearson

@@ -35,8 +35,8 @@ def test_plain_lines_come_now_and_then_with_the_numbers_so_far(clock: list[float
             clock.append(1002.0 + 4 * index)  # 2, 6, 10 and 14 seconds after the start
             watch(made)
     assert plain.getvalue().splitlines() == [
-        "3/6 inputs, 30.0/min, 0:00:06 left, certified accuracy 66.7%, average radius 0.400",
-        "6/6 inputs, 17.1/min, 0:00:00 left, certified accuracy 50.0%, average radius 0.267, 1 failed",
+        "3/6 inputs, 30.0/min, 0:00:06 left, certified accuracy 66.7%, average radius 0.4000",
+        "6/6 inputs, 17.1/min, 0:00:00 left, certified accuracy 50.0%, average radius 0.2666, 1 failed",
     ]
 
 

@@ -50,12 +50,12 @@ def test_certifiers_and_attacks_choose_so() -> None:
 
 
 def test_the_warning_names_the_line_of_the_caller() -> None:
-    images = torch.full((2, 1, 1, 2), 0.75)
-    smoothed = db.SmoothedClassifier(BOX, 0.5, 2, domain=None)
-    with pytest.warns(db.DoubleBubbleWarning, match="gradient approximate is used") as by_run:
+    images, asks = torch.full((2, 1, 1, 2), 0.75), "gradient approximate is used"
+    with pytest.warns(db.DoubleBubbleWarning, match=asks) as certifying:
         run = db.certify(BOX, images, sigma=0.5, n=100, n0=10, quiet=True)
-    with pytest.warns(db.DoubleBubbleWarning, match="gradient approximate is used") as by_attack:
+    with pytest.warns(db.DoubleBubbleWarning, match=asks) as attacking:
         run.attack(BOX, data=images, n=100, steps=1, restarts=1, draws=10)
-    with pytest.warns(db.DoubleBubbleWarning, match="gradient approximate is used") as by_certifier:
+    smoothed = db.SmoothedClassifier(BOX, 0.5, 2, domain=None)
+    with pytest.warns(db.DoubleBubbleWarning, match=asks) as making:
         db.Certifier(smoothed, db.CertifyConfig(n=100))
-    assert [one.filename for said in (by_run, by_attack, by_certifier) for one in said] == [__file__] * 3
+    assert [one.filename for said in (certifying, attacking, making) for one in said] == [__file__] * 3

@@ -6,6 +6,7 @@ from rich.table import Table
 
 from doublebubble.report.facts import facts, mark
 from doublebubble.report.radii import table_radii
+from doublebubble.report.rounding import interval, length
 from doublebubble.runs.sampling import sampling
 from doublebubble.runs.spec import RunSpec, spec_hash
 from doublebubble.runs.statistics import Comparison, Summary, compare, summarise
@@ -38,7 +39,7 @@ def _show_all(console: Terminal, runs: list[StoredRun], radii: Sequence[float]) 
         summary = summarise(frame(run), radii)
         sigma = f"{run.spec.sigma:g}" if isinstance(run.spec, RunSpec) else "-"
         cells = (f"{point.accuracy:.1%}" for point in summary.accuracies)
-        average = f"{summary.average_radius:.4f}{_aside(mark(run))}"
+        average = f"{length(summary.average_radius)}{_aside(mark(run))}"
         table.add_row(str(run.path), sigma, str(summary.n), average, *cells)
     console.print(table)
 
@@ -53,12 +54,12 @@ def _show_run(console: Terminal, run: StoredRun, radii: Sequence[float]) -> None
     words = mark(run)
     table = Table("radius", f"certified accuracy{_aside(words)}", "95 % over inputs", "inputs")
     for point in summary.accuracies:
-        band = f"{point.low:.1%} to {point.high:.1%}"
-        table.add_row(f"{point.radius:g}", f"{point.accuracy:.1%}", band, f"{point.certified} of {point.n}")
+        share, inputs = f"{point.accuracy:.1%}", f"{point.certified} of {point.n}"
+        table.add_row(f"{point.radius:g}", share, interval(point), inputs)
     console.print(table)
     failed = f", {summary.failed} of them failed" if summary.failed else ""
     console.print(
-        f"average certified radius {summary.average_radius:.4f}{_aside(words)}; "
+        f"average certified radius {length(summary.average_radius)}{_aside(words)}; "
         f"abstained {summary.abstained} of {summary.n} ({summary.abstention_rate:.1%}){failed}"
     )
     for guarantee in summary.guarantees:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from doublebubble.report.facts import guarantee_of
+from doublebubble.report.rounding import length
 from doublebubble.runs.record import Record
 
 _SECONDS_BETWEEN_LINES = 10.0
@@ -50,7 +51,7 @@ class _Standing:
         failed = f", {self.failed} failed" if self.failed else ""
         average = self._sum / max(1, self.done)
         beside = f" ({self._mark})" if self._mark else ""
-        return f"certified accuracy {accuracy:.1%}, average radius {average:.3f}{beside}{failed}"
+        return f"certified accuracy {accuracy:.1%}, average radius {length(average)}{beside}{failed}"
 
 
 @contextmanager

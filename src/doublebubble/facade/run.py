@@ -15,6 +15,7 @@ from doublebubble.facade.sources import Data
 from doublebubble.printable import printable
 from doublebubble.report.facts import draws_asked, guarantees, level, mark, protocol_of
 from doublebubble.report.radii import table_radii
+from doublebubble.report.rounding import length
 from doublebubble.runs import statistics
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun, read_run
@@ -140,12 +141,14 @@ class Run(StoredRun):
         abstained = f"abstained {(table['prediction'] < 0).sum()} of {len(table)}{failed}"
         beside = f" ({mark(self)})" if mark(self) else ""
         if table["label"].isna().any():
-            lines.append(f"  mean radius of all inputs {table['radius'].mean():.4f}{beside}; {abstained}; no labels")
+            lines.append(
+                f"  mean radius of all inputs {length(table['radius'].mean())}{beside}; {abstained}; no labels"
+            )
         else:
             found = statistics.certified_accuracy(table, table_radii([self]))
             points = ", ".join(f"{point.accuracy:.1%} at {point.radius:g}" for point in found)
             lines.append(
-                f"  certified accuracy {points}; average radius {self.average_radius:.4f}{beside}; {abstained}"
+                f"  certified accuracy {points}; average radius {length(self.average_radius)}{beside}; {abstained}"
             )
         return [*lines, *(f"  each radius {guarantee.sentence}" for guarantee in guarantees(self))]
 

@@ -67,19 +67,19 @@ MUTANTS = (
     ),
     Mutant(
         "interval-rounded-inward",
-        "report/page/sentences.py",
+        "report/rounding.py",
         "low, high = math.floor(point.low * 1000), math.ceil(point.high * 1000)",
         "low, high = math.ceil(point.low * 1000), math.floor(point.high * 1000)",
         "An interval that is rounded inward is no interval at its level.",
-        ("report/page/test_sentences.py::test_intervals_are_rounded_outward",),
+        ("report/test_rounding.py::test_intervals_are_rounded_outward",),
     ),
     Mutant(
         "page-radii-rounded-to-nearest",
-        "report/page/sentences.py",
+        "report/rounding.py",
         'return f"{math.floor(floor_radius(radius) * 10_000 + 1e-6) / 10_000:.4f}"',
         'return f"{radius:.4f}"',
         "What is shown must not exceed what is stored.",
-        ("report/page/test_sentences.py::test_radii_are_rounded_down",),
+        ("report/test_rounding.py::test_radii_are_rounded_down",),
     ),
     Mutant(
         "published-results-unmarked",

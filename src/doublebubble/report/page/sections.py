@@ -9,8 +9,9 @@ from doublebubble.report.facts import draws_asked, facts, protocol_of
 from doublebubble.report.page.envelope import Choice
 from doublebubble.report.page.markup import Markup, element, joined
 from doublebubble.report.page.run_view import RunView
-from doublebubble.report.page.sentences import headline, interval, length, percent, promise, state
+from doublebubble.report.page.sentences import headline, promise, state
 from doublebubble.report.page.shares import shares_figure
+from doublebubble.report.rounding import interval, length, percent
 from doublebubble.runs.spec import RunSpec, spec_hash
 from doublebubble.runs.statistics import CertifiedAccuracy, compare
 

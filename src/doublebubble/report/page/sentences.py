@@ -1,30 +1,11 @@
-"""Numbers and guarantees in words, as they stand on the page. Intervals are rounded outward, radii down."""
-
-import math
+"""Numbers and guarantees in words, as they stand on the page."""
 
 from doublebubble.report.facts import assumed, level, noise_name
 from doublebubble.report.page.run_view import RunView
-from doublebubble.runs.record import floor_radius
+from doublebubble.report.rounding import interval, percent
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.statistics import CertifiedAccuracy
 from doublebubble.types import Guarantee
-
-
-def percent(count: int, n: int) -> str:
-    """A fraction of inputs, to the nearest tenth of a per cent, halves up: in integers, so the scripts agree."""
-    tenths = (2000 * count + n) // (2 * n)
-    return f"{tenths // 10}.{tenths % 10} %"
-
-
-def interval(point: CertifiedAccuracy) -> str:
-    """The Clopper-Pearson interval, rounded outward to tenths of a per cent."""
-    low, high = math.floor(point.low * 1000), math.ceil(point.high * 1000)
-    return f"{low // 10}.{low % 10} to {high // 10}.{high % 10} %"
-
-
-def length(radius: float) -> str:
-    """A radius with 4 decimals, rounded down."""
-    return f"{math.floor(floor_radius(radius) * 10_000 + 1e-6) / 10_000:.4f}"
 
 
 def headline(view: RunView, point: CertifiedAccuracy) -> tuple[str, str, str]:
