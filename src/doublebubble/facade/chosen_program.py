@@ -32,7 +32,7 @@ def chosen_program(
     inputs: Callable[[], Tensor],
     sigma: float,
     program: Program | Auto | None,
-    batch_size: int | Auto | None,
+    batch_size: int | str | None,
     out: Path | None = None,
     draws: int = 0,
 ) -> tuple[Program, int]:
@@ -45,8 +45,8 @@ def chosen_program(
     """
     if isinstance(batch_size, str) and batch_size != AUTO:
         raise SettingError(f"batch_size: expected a whole number of at least 2, or auto, got {batch_size!r}")
-    size = chosen_batch(model, None if batch_size == AUTO else batch_size)
-    plain = Program() if program is None or program == AUTO else program
+    size = chosen_batch(model, None if isinstance(batch_size, str) else batch_size)
+    plain = program if isinstance(program, Program) else Program()
     if AUTO not in (program, batch_size):
         return plain, size
     if out is not None and begun(out) and isinstance(spec := read_spec(out), RunSpec):
