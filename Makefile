@@ -53,7 +53,7 @@ package: venv ## build wheel and sdist, check them, install the wheel in a clean
 	@cd package-out && OMP_NUM_THREADS=1 venv/bin/python tutorial.py
 	@echo "==> dist/ holds a package that installs and runs"
 
-bench: venv ## memory and speed, as ratios within one run: several minutes
+bench: venv ## memory and speed in one table, as ratios within one run; one part: python -m benchmarks.run --only PART
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@echo "==> running the benchmarks: results go to benchmarks/results/"
 	@$(RUN) benchmarks.run

@@ -23,10 +23,8 @@ def run(quick: bool = False) -> list[Row]:
     program = fastest_program(model, inputs[0].x.expand(256, *inputs[0].x.shape).clone())
     smoothed = SmoothedClassifier(model, SIGMA, 10, program=program)
     names = (*registry.names("sound"), registry.AUTO, "all")
-    certifiers = {
-        name: Certifier(smoothed, CertifyConfig(n=1000 if quick else N, methods=name))
-        for name in names  # type: ignore[arg-type]
-    }
+    n = 1000 if quick else N
+    certifiers = {name: Certifier(smoothed, CertifyConfig(n=n, methods=(name,))) for name in names}
     passes = {
         name: sum(sum(made.forward_equivalents.values()) for made in certifier.certify_inputs(inputs))
         for name, certifier in certifiers.items()

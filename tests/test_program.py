@@ -96,8 +96,9 @@ def test_a_compiled_program_takes_the_same_votes_and_gives_the_same_certificates
         pytest.skip("no C++ compiler here")
     torch._dynamo.reset()
     weights = torch.tensor([[1.0, -1.0, 0.5, 0.0], [-1.0, 1.0, 0.0, 0.5], [0.0, 0.0, -1.0, -1.0]])
-    model = nn.Sequential(nn.Flatten(), nn.Linear(4, 3, bias=False), nn.ReLU()).eval()
-    model[1].weight.data.copy_(weights)
+    linear = nn.Linear(4, 3, bias=False)
+    linear.weight.data.copy_(weights)
+    model = nn.Sequential(nn.Flatten(), linear, nn.ReLU()).eval()
     x = torch.tensor([[[[0.9, 0.2], [0.7, 0.4]]], [[[0.1, 0.8], [0.3, 0.6]]]])
     settings: dict[str, Any] = {"n": 6000, "n0": 100, "batch_size": 32, "methods": "all", "quiet": True}
     given, compiled, again = (

@@ -10,7 +10,7 @@ import itertools
 import subprocess
 import sys
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import torch
 from torch import Tensor, nn
@@ -97,8 +97,7 @@ class Program:
             return prepared
         parameter = next(prepared.parameters(), None)
         _require_compiler("cpu" if parameter is None else parameter.device.type)
-        made: nn.Module = torch.compile(prepared, dynamic=False)
-        return made
+        return cast(nn.Module, torch.compile(prepared, dynamic=False))
 
     def layout(self, batch: Tensor) -> Tensor:
         """The batch in the memory layout that the prepared model wants; a copy only if it has to be one."""

@@ -156,3 +156,16 @@ def test_refuses_k(k: float) -> None:
 def test_refuses_unknown_side() -> None:
     with pytest.raises(SettingError, match="side"):
         clopper_pearson(1, 2, 0.1, side="both")  # type: ignore[call-overload]
+
+
+def test_what_is_kept_of_one_count_is_what_arrays_give_and_again() -> None:
+    for _ in range(2):
+        for k, n in ((0, 7), (3, 7), (7, 7), (912, 1000)):
+            for alpha in (0.001, 0.0005, 0.05):
+                twice = np.array([k, k])
+                lower, upper = clopper_pearson(k, n, alpha, "lower"), clopper_pearson(k, n, alpha, "upper")
+                assert (clopper_pearson(twice, n, alpha, "lower") == lower).all()
+                assert (clopper_pearson(twice, n, alpha, "upper") == upper).all()
+                assert clopper_pearson(k, n, 2 * alpha, "two-sided") == (lower, upper)
+        with pytest.raises(InputError, match="count k"):
+            clopper_pearson(8, 7, 0.001)

@@ -58,6 +58,16 @@ def test_a_run_measures_once_and_goes_on_with_what_it_recorded(monkeypatch: pyte
     assert len(measured.asked) == 1
 
 
+def test_a_run_without_records_takes_any_program_so_it_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    db.certify(make(), "digits", 0.5, indices="0:1", program="folded", out=tmp_path / "run", **SETTINGS)
+    assert chosen_program(make(), images, 0.5, "auto", None, tmp_path / "run")[0] == Program(fold_batch_norm=True)
+    (tmp_path / "run" / "records.jsonl").write_bytes(b"")
+    Measured(monkeypatch)
+    assert chosen_program(make(), images, 0.5, "auto", None, tmp_path / "run")[0] == LAST
+
+
 def test_one_may_be_measured_and_the_other_named(monkeypatch: pytest.MonkeyPatch) -> None:
     measured = Measured(monkeypatch)
     assert chosen_program(make(), images, 0.5, "auto", 32) == (LAST, 32)

@@ -12,7 +12,7 @@ from doublebubble.models.black_box import is_black_box
 from doublebubble.models.fixed_batch import chosen_batch, fixed_batch
 from doublebubble.program import Program
 from doublebubble.runs.spec import RunSpec
-from doublebubble.runs.store import SPEC, read_spec
+from doublebubble.runs.store import begun, read_spec
 
 Auto = Literal["auto"]
 AUTO: Auto = "auto"
@@ -32,23 +32,24 @@ def chosen_program(
     inputs: Callable[[], Tensor],
     sigma: float,
     program: Program | Auto | None,
-    batch_size: int | Auto | None,
+    batch_size: int | str | None,
     out: Path | None = None,
     draws: int = 0,
 ) -> tuple[Program, int]:
     """The program and the micro-batch of a run: those asked for, and in place of `auto` what is recorded or fastest.
 
-    `out` is the run's folder; what its specification names is not measured again. `inputs` gives some of the data,
-    where the model lies, and `draws` is how many forward passes are ahead: programs that must be compiled are tried
-    only where there are many. A black box runs as it is, at the usual micro-batch: each of its calls may be dear.
+    `out` is the run's folder; once it has records, what its specification names is not measured again. `inputs` gives
+    some of the data, where the model lies, and `draws` is how many forward passes are ahead: programs that must be
+    compiled are tried only where there are many. A black box runs as it is, at the usual micro-batch: each of its calls
+    may be dear.
     """
     if isinstance(batch_size, str) and batch_size != AUTO:
         raise SettingError(f"batch_size: expected a whole number of at least 2, or auto, got {batch_size!r}")
-    size = chosen_batch(model, None if batch_size == AUTO else batch_size)
-    plain = Program() if program is None or program == AUTO else program
+    size = chosen_batch(model, None if isinstance(batch_size, str) else batch_size)
+    plain = program if isinstance(program, Program) else Program()
     if AUTO not in (program, batch_size):
         return plain, size
-    if out is not None and (out / SPEC).exists() and isinstance(spec := read_spec(out), RunSpec):
+    if out is not None and begun(out) and isinstance(spec := read_spec(out), RunSpec):
         recorded = Fastest(Program.named(spec.program), spec.batch_size, 0.0)
     elif is_black_box(model):
         return plain, size

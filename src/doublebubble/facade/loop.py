@@ -11,7 +11,7 @@ from doublebubble.errors import DoubleBubbleWarning, SettingError
 from doublebubble.facade.job import Job
 from doublebubble.runs.memory import Store, open_store
 from doublebubble.runs.record import Record
-from doublebubble.runs.store import RECORDS
+from doublebubble.runs.store import begun
 
 Watching = Callable[[list[Record], int], AbstractContextManager[Callable[[Record], None]]]
 """Told the records that are there already and how many there will be; what it gives is shown each new one."""
@@ -54,8 +54,7 @@ def prepare(job: Job, out: Path | None, place: Place) -> tuple[Store, Engine]:
 
     What is found wrong then, an error or a warning, is found before anything is written.
     """
-    records = None if out is None else out / RECORDS
-    if records is None or not records.exists() or not records.stat().st_size:
+    if not begun(out):
         for sentence in job.look_first():
             warnings.warn(sentence, DoubleBubbleWarning, stacklevel=3)
     return open_store(out, job.spec), place.build(job)

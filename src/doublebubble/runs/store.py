@@ -204,6 +204,11 @@ class RunStore:
         self._file = self._lock = None
 
 
+def begun(path: Path | None) -> bool:
+    """Whether a run in this folder has records; until then it takes any specification."""
+    return path is not None and (path / RECORDS).exists() and (path / RECORDS).stat().st_size > 0
+
+
 def read_spec(path: Path) -> Spec:
     """What the run in this folder was asked for, its records unread."""
     where = path / SPEC
