@@ -137,12 +137,14 @@ def test_the_slope_of_each_rival_is_its_own(found: tuple[ProfileStatistic, BallP
     """Two rivals with the same line and test: each ray weighs the votes of its own rival double."""
     statistic, ball = found
     first = statistic.profiles[0]
+    test = first.test
+    assert isinstance(test, ProfileTest)
     rivals = [k for k in range(5) if k != statistic.top][:2]
-    both = tuple(first._replace(test=first.test._replace(rival=rival)) for rival in rivals)
+    both = tuple(first._replace(test=test._replace(rival=rival)) for rival in rivals)
     request = replace(statistic, profiles=both).asks(Request(ball.centre, ball.n, Stream(0, 5, "certify")))
     for ray, rival in zip(request.rays, rivals, strict=True):
         assert ray.second == tuple(0.0 if k == statistic.top else 1.0 + (k == rival) for k in range(5))
-        assert np.array(ray.weights) == pytest.approx(np.array(ray.second) - first.test.gradient.offset)
+        assert np.array(ray.weights) == pytest.approx(np.array(ray.second) - test.gradient.offset)
         assert ray.control == first.control
 
 

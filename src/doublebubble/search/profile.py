@@ -56,6 +56,7 @@ _ANGLES = (0.1, 0.35, 0.55, 0.75, 1.1)  # where the lead is looked at to find th
 _STEPS = (0.02, 0.2, 0.4, 0.7, 1.1)  # radii looked at for that
 _CAPS = (1.0, 0.4, 0.15, 0.05, 0.015)  # of the largest price: what is tried to keep the range of Y small
 _SURE = 0.03  # a smaller gain is judged at other votes as well
+_DOUBT = 0.06  # of the radius, over the root of the draws seen against the class: what a guess promises too much
 _USUAL_GAIN = 0.45  # of the radius, times the root of the share of votes against the class, if no slope is left
 _USUAL_OFF = 0.15  # of the gradient off the line
 _USELESS = 0.7  # of the gradient: a bound on the slope off the line that is no smaller gains nothing
@@ -126,9 +127,10 @@ class Scene:
         test = start.bare._replace(sectors=pricing.sectors(first, last), limit=limit)
         radius = profile_bound(start.seen, self.top, test, self.alpha, self.sigma).radius
         plain = self._by_counts(start.seen.table)
-        if radius > plain * (1 + _SURE):
-            return test, radius
-        return test, plain + min(radius - plain, *(self._gain(start, test, sign * spread) for sign in (-1, 1)))
+        if radius <= plain * (1 + _SURE):
+            radius = plain + min(radius - plain, *(self._gain(start, test, sign * spread) for sign in (-1, 1)))
+        against = self.seen * (1 - float(self.votes[self.top]) / self.n)
+        return test, radius * (1 - _DOUBT / sqrt(max(against, 1.0)))
 
     def _gain(self, start: "_Start", test: ProfileTest, shift: float) -> float:
         """What the test gains over votes alone if the class does better by a shift on the probit scale."""

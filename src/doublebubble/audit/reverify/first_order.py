@@ -49,7 +49,7 @@ def first_order(rule: Rule, counts: Sequence[int], top: int, rivals: Sequence[in
 
 
 def slope_bound(rule: Rule, n: int, lower: Any, q: Any, alpha: Any) -> Any:
-    """The rule's bound on the gradient, or on its part off a line, proved by going down from one that none exceeds."""
+    """The rule's bound on the gradient, proved by going down from one that none exceeds."""
     name = f"rule {rule['rule']}"
     names = ("n1", "n2", "offset", "lam", "tilt", "dot", "norm1", "norm2", "gamma")
     n1, n2, c0, lam, c, dot, norm1, norm2, gamma = (number(rule["numbers"], name) for name in names)
