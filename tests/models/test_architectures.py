@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from doublebubble.errors import SettingError
-from doublebubble.models import ARCHITECTURES, Normalised, build
+from doublebubble.models import ARCHITECTURES, Normalised, build, build_denoiser
 
 HALF = (0.5,)
 
@@ -62,3 +62,17 @@ def test_what_cannot_be_built_is_refused() -> None:
         build("lenet", (1, 8, 8), 10, HALF, HALF)
     with pytest.raises(SettingError, match="expected images of 1 or 3 channels, got 4"):
         build("resnet20", (4, 32, 32), 10, HALF * 4, HALF * 4)
+
+
+def test_a_denoisers_weights_depend_on_the_seed_alone_and_no_global_state_is_touched() -> None:
+    before = torch.random.get_rng_state()
+    one, same, other = (build_denoiser("unet", (3, 9, 8), seed) for seed in (1, 1, 2))
+    assert torch.equal(before, torch.random.get_rng_state())
+    weights = [torch.cat([value.flatten() for value in model.state_dict().values()]) for model in (one, same, other)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+
+
+def test_images_too_small_to_be_halved_twice_are_refused() -> None:
+    with pytest.raises(SettingError, match="unet: expected images of at least 4x4, got 3x8"):
+        build_denoiser("unet", (1, 3, 8))
