@@ -11,7 +11,7 @@ from benchmarks.subjects import subject
 from doublebubble import Program, SmoothedClassifier
 from doublebubble.measuring import fastest_program
 
-SUBJECTS = (
+SUBJECTS: tuple[tuple[str, str, int, tuple[int, ...], int, float], ...] = (
     ("resnet18", "cifar10", 512, (64, 256), 4, 0.95),
     ("cnn", "mnist", 2048, (64, 128, 256, 512, 1024), 20, 0.92),
     ("cnn", "digits", 8192, (64, 128, 256, 512, 1024), 20, 0.92),

@@ -37,7 +37,7 @@ class Timed(nn.Module):
     def __init__(self, clock: Clock, cost: Callable[[int, bool], float], off: float = 0.0) -> None:
         super().__init__()
         # a function is not copied with the model
-        self.take = lambda rows, last: clock.pass_by(cost(rows, last))
+        self.take: Callable[[int, bool], None] = lambda rows, last: clock.pass_by(cost(rows, last))
         self.off = off
 
     def forward(self, x: Tensor) -> Tensor:

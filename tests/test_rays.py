@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,9 +129,15 @@ def test_the_mean_of_the_control_variate_is_zero() -> None:
 
 def test_wrong_rays_are_refused() -> None:
     ray, stream = made(), Stream(0, 0, "certify")
-    for changes in ({"control": (0.1,)}, {"control": (0.1, 0.2, 0.3, 0.4, 2.1)}, {"second": (0.0, 2.0, 1.0, -0.1)}):
+    wrong: list[dict[str, Any]] = [
+        {"control": (0.1,)},
+        {"control": (0.1, 0.2, 0.3, 0.4, 2.1)},
+        {"second": (0.0, 2.0, 1.0, -0.1)},
+    ]
+    for changes in wrong:
         with pytest.raises(SettingError, match="ray"):
-            replace(ray, **changes)  # type: ignore[arg-type]
-    for changes in ({"moments": ()}, {"lines": ()}):
+            replace(ray, **changes)
+    lacking: list[dict[str, Any]] = [{"moments": ()}, {"lines": ()}]
+    for changes in lacking:
         with pytest.raises(SettingError, match="each ray"):
-            replace(asked(ray, 10, 5, stream), **changes)  # type: ignore[arg-type]
+            replace(asked(ray, 10, 5, stream), **changes)

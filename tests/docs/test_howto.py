@@ -44,8 +44,18 @@ def save_digits_model(folder: Path) -> None:
     model = build("cnn", (1, 8, 8), 10, (0.3,), (0.4,)).eval()
     classes = tuple(str(digit) for digit in range(10))
     folder.mkdir(parents=True)
-    told = {"arch": "cnn", "shape": (1, 8, 8), "classes": classes, "mean": (0.3,), "std": (0.4,)}
-    save_model(folder, model, ModelCard(**told, dataset="digits", sigma=0.5, method="gaussian", epoch=1))
+    card = ModelCard(
+        arch="cnn",
+        dataset="digits",
+        shape=(1, 8, 8),
+        classes=classes,
+        mean=(0.3,),
+        std=(0.4,),
+        sigma=0.5,
+        method="gaussian",
+        epoch=1,
+    )
+    save_model(folder, model, card)
 
 
 def photos(classes: list[str]) -> None:

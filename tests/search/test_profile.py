@@ -59,7 +59,7 @@ def certain(n: int, dim: int) -> Scene:
     """A class with 0.99 of the votes, the slope 0.8 of a half-space's along the line and a little off it."""
     edges = profile_edges(2.3)
     f_a: Floats = np.round(ndtr(3.88 - 1.33 * bin_means(edges)), 4)
-    shares = bin_masses(edges) @ f_a
+    shares = float(bin_masses(edges) @ f_a)
     votes = np.array([round(n * shares), round(0.6 * n * (1 - shares)), 0])
     votes[2] = n - votes.sum()
     return Scene(votes, 0, 1, edges, f_a, np.round(0.6 * (1 - f_a), 4), 0.005, dim, 0.001, 0.5, 1e-7, 8000)
