@@ -58,11 +58,11 @@ bench: venv ## memory and speed in one table, as ratios within one run; one part
 	@echo "==> running the benchmarks: results go to benchmarks/results/"
 	@$(RUN) benchmarks.run
 
-validity: venv ## 10 000 certificates per method where its bound is nearly tight, misses against alpha: up to an hour
+validity: venv ## 10 000 certificates per method where its bound is nearly tight, misses against alpha: about 20 minutes
 	@echo "==> counting misses: results go to validity-out/"
 	@OMP_NUM_THREADS=1 $(BIN)/doublebubble audit --coverage --tight --alphas 0.05 --repetitions 10000 --draws 400 --out validity-out
 	@echo "==> profiles on every oracle, at alpha 0.05 and 0.2"
-	@OMP_NUM_THREADS=1 PROFILE_REPETITIONS=1000 $(BIN)/pytest -q tests/methods/test_profile_coverage.py
+	@OMP_NUM_THREADS=1 PROFILE_REPETITIONS=300 $(BIN)/pytest -q -n auto tests/methods/test_profile_coverage.py
 
 faults: venv ## kill a run 30 times at random moments, under both engines, resume, compare: several minutes
 	@echo "==> killing and resuming runs on the bundled digits"
