@@ -66,6 +66,20 @@ def test_export_writes_files_and_standard_output(
     assert call(capsys, "export", str(tmp_path / "nothing"))[0] == 1
 
 
+def test_the_format_of_an_export_is_that_of_the_file_unless_it_is_said(
+    capsys: pytest.CaptureFixture[str], stored: Path, tmp_path: Path
+) -> None:
+    for name, kind in (("a.csv", "csv"), ("b.JSONL", "jsonl"), ("c", "tsv"), ("d.tsv", "tsv")):
+        call(capsys, "export", str(stored), "--format", kind, "--out", str(tmp_path / "said"))
+        assert call(capsys, "export", str(stored), "--out", str(tmp_path / name)) == (0, "", "")
+        assert (tmp_path / name).read_bytes() == (tmp_path / "said").read_bytes()
+    call(capsys, "export", str(stored), "--format", "tsv", "--out", str(tmp_path / "e.csv"))
+    assert (tmp_path / "e.csv").read_bytes() == (tmp_path / "d.tsv").read_bytes()
+    code, _, err = call(capsys, "export", str(stored), "--out", str(tmp_path / "f.xml"))
+    assert code == 2
+    assert "expected one of tsv, csv, parquet, jsonl, got 'xml'" in err
+
+
 def test_import_takes_an_export_back(capsys: pytest.CaptureFixture[str], stored: Path, tmp_path: Path) -> None:
     call(capsys, "export", str(stored), "--out", str(tmp_path / "a.tsv"))
     code, out, _ = call(capsys, "import", str(tmp_path / "a.tsv"), "--out", str(tmp_path / "again"))

@@ -38,17 +38,22 @@ def runs(
 
 def export(
     path: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
-    kind: Annotated[str, typer.Option("--format", help="tsv (the field's columns), csv, parquet or jsonl.")] = "tsv",
+    kind: Annotated[
+        str | None,
+        typer.Option("--format", help="tsv (the field's columns), csv, parquet or jsonl (default: FILE's ending, tsv)."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write (default: standard output).")] = None,
 ) -> None:
     """Write a run's records for other tools; radii are rounded down, never up.
 
-    Example: [bold]doublebubble export run --format tsv --out run.tsv[/bold]
+    Example: [bold]doublebubble export run --out run.csv[/bold]
     """
     from doublebubble.report.facts import guarantees
     from doublebubble.runs.store import read_run
     from doublebubble.runs.tables import EXPORT_FORMATS, export_file, export_text
 
+    if kind is None:
+        kind = out.suffix.removeprefix(".").lower() if out is not None and out.suffix else "tsv"
     chosen = next((known for known in EXPORT_FORMATS if known == kind), None)
     if chosen is None:
         raise SettingError(f"format: expected one of {', '.join(EXPORT_FORMATS)}, got {kind!r}")
