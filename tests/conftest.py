@@ -11,10 +11,6 @@ from tests.chromium import HOW, find_chromium, must_have
 from tests.reverified import Made, failures, watched
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--reverify-all", action="store_true", help="verify every certificate again: takes much longer")
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _certificates() -> Iterator[list[Made]]:
     made: list[Made] = []
@@ -27,8 +23,7 @@ def _reverified(request: pytest.FixtureRequest, _certificates: list[Made]) -> It
     yield
     made = list(_certificates)
     _certificates.clear()
-    every = bool(request.config.getoption("--reverify-all", default=False))
-    if request.node.get_closest_marker("not_reverified") is None and (found := failures(made, every)):
+    if request.node.get_closest_marker("not_reverified") is None and (found := failures(made)):
         pytest.fail("certificates that do not follow from what they store:\n" + "\n".join(found), pytrace=False)
 
 

@@ -1,8 +1,7 @@
 """Every certificate that a test makes is verified again when the test ends, by `audit.reverify`.
 
-For the sake of time the first few of a test are, and of those after them one for each kind; `pytest --reverify-all`
-verifies them all. Those that other processes make are not seen here: their runs are compared with runs that are. A test
-that plants errors, or brings a method of its own that has no verifier, is marked `not_reverified` with its reason.
+Those that other processes make are not seen here: their runs are compared with runs that are. A test that plants errors,
+or brings a method of its own that has no verifier, is marked `not_reverified` with its reason.
 """
 
 import functools
@@ -15,7 +14,6 @@ from doublebubble.audit.reverify import Confirmation, reverify
 from doublebubble.certificate import Certificate
 from doublebubble.protocols import paper, sequential, sound
 
-FIRST = 3
 Made = tuple[Certificate, Any, tuple[float, float] | None]
 
 
@@ -68,22 +66,9 @@ def watched(made: list[Made]) -> Iterator[None]:
         yield
 
 
-def chosen(made: Sequence[Made]) -> list[Made]:
-    """The first few, and one of each further kind."""
-    kinds: dict[object, Made] = {}
-    for one in made[FIRST:]:
-        certificate = one[0]
-        plans = tuple(
-            (method, tuple((ball.statistic, bool(ball.vectors)) for ball in claim.balls))
-            for method, claim in certificate.claims.items()
-        )
-        kinds.setdefault((certificate.protocol, certificate.status, plans), one)
-    return [*made[:FIRST], *kinds.values()]
-
-
-def failures(made: Sequence[Made], every: bool = False) -> list[str]:
+def failures(made: Sequence[Made]) -> list[str]:
     """What the verifier says of those that do not follow from what they store."""
-    verdicts = [(reverify(one, x, domain), one) for one, x, domain in (made if every else chosen(made))]
+    verdicts = [(reverify(one, x, domain), one) for one, x, domain in made]
     return [
         f"input {verdict.index}, {one.method}: {verdict.outcome.value}: {verdict.sentence}"
         for verdict, one in verdicts
