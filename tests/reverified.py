@@ -1,7 +1,7 @@
 """Every certificate that a test makes is verified again when the test ends, by `audit.reverify`.
 
-Those that other processes make are not seen here: their runs are compared with runs that are. A test that plants errors,
-or brings a method of its own that has no verifier, is marked `not_reverified` with its reason.
+Those that other processes make are not seen here: their runs are compared with runs that are. A test that plants
+errors, or brings a method of its own that has no verifier, is marked `not_reverified` with its reason.
 """
 
 import functools

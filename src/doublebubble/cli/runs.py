@@ -40,9 +40,7 @@ def export(
     path: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     kind: Annotated[
         str | None,
-        typer.Option(
-            "--format", help="tsv (the field's columns), csv, parquet or jsonl (default: FILE's ending, tsv)."
-        ),
+        typer.Option("--format", help="tsv (the field's columns), csv, parquet or jsonl (default: as FILE ends)."),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write (default: standard output).")] = None,
 ) -> None:
