@@ -46,7 +46,7 @@ def export(
 ) -> None:
     """Write a run's records for other tools; radii are rounded down, never up.
 
-    Example: [bold]doublebubble export run --out run.csv[/bold]
+    Example: [bold]doublebubble export run --out run.tsv[/bold]
     """
     from doublebubble.report.facts import guarantees
     from doublebubble.runs.store import read_run
