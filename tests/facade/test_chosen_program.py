@@ -14,6 +14,7 @@ from doublebubble.facade import chosen_program as choosing
 from doublebubble.facade.chosen_program import chosen_program
 from doublebubble.measuring import COMPILED, PREPARED, SIZES, Fastest
 from doublebubble.program import Program
+from doublebubble.runs.spec import RunSpec
 from tests.cli.calling import call
 from tests.engines.centroids import make
 
@@ -45,7 +46,8 @@ def test_a_run_measures_once_and_goes_on_with_what_it_recorded(monkeypatch: pyte
     auto: dict[str, Any] = {**SETTINGS, "program": "auto", "batch_size": "auto", "out": tmp_path / "run"}
     first = db.certify(make(), "digits", 0.5, indices="0:3", **auto)
     assert measured.asked == [(PREPARED, SIZES)]
-    assert (first.spec.program, first.spec.batch_size) == ("channels_last", 1024)  # type: ignore[union-attr]
+    assert isinstance(first.spec, RunSpec)
+    assert (first.spec.program, first.spec.batch_size) == ("channels_last", 1024)
     assert {made.program for made in first.certificates} == {"channels_last"}
     grown = db.certify(make(), "digits", 0.5, indices="0:5", **auto)
     assert len(measured.asked) == 1, "nothing is measured again"
@@ -119,5 +121,6 @@ def test_another_word_than_auto_is_an_error() -> None:
 
 def test_measured_for_real_the_run_has_what_was_found() -> None:
     run = db.certify(make(), "digits", 0.5, indices="0:2", program="auto", batch_size="auto", **SETTINGS)
-    assert Program.named(run.spec.program) in PREPARED  # type: ignore[union-attr]
-    assert run.spec.batch_size in SIZES  # type: ignore[union-attr]
+    assert isinstance(run.spec, RunSpec)
+    assert Program.named(run.spec.program) in PREPARED
+    assert run.spec.batch_size in SIZES
