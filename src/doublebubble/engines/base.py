@@ -75,6 +75,8 @@ class Recipe:
     @property
     def group_size(self) -> int:
         """How many inputs to certify together: enough to fill micro-batches, few enough to lose little in a crash."""
+        if self.config.protocol == "paper":
+            return 1  # its searches share no micro-batches, and one input takes as long as many
         if self.config.sequential:
             return _LARGEST_GROUP  # how many draws they need is not known yet
         draws = self.config.n + self.config.n0

@@ -21,6 +21,7 @@ from doublebubble.facade.job import make_job
 from doublebubble.facade.loop import perform
 from doublebubble.models import ModelCard, load_model
 from doublebubble.models.checkpoints import CARD
+from doublebubble.program import Program
 from doublebubble.report.facts import protocol_name
 from doublebubble.reproduce.results import Results
 from doublebubble.reproduce.scales import Scale, Study
@@ -36,6 +37,7 @@ from doublebubble.types import Protocol as Procedure
 
 GRADIENTS: tuple[GradientKind, ...] = ("approximate", "full")
 PUBLISHED_STEP = PaperSearch().first_step
+PROGRAM = Program(fold_batch_norm=True, channels_last=True)  # up to twice as fast as the model as given
 
 
 class Events(Protocol):
@@ -165,6 +167,7 @@ class Laboratory:
             indices=format_indices(chosen_inputs(len(data), study, wanted.wide)),
             batch_size=study.batch_size,
             device=self.device,
+            program=PROGRAM,
         )
         store = RunStore(self.out / "runs" / wanted.name, job.spec)
         perform(job, store, functools.partial(self.events.certifying, str(wanted)))
