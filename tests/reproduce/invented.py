@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,18 @@ import numpy as np
 from doublebubble import registry
 from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.data.registry import DATASETS
+from doublebubble.reproduce import chosen_scale
 from doublebubble.reproduce.laboratory import Laboratory, Wanted
 from doublebubble.runs.record import Record, RecordStatus
 from doublebubble.runs.store import RunStore, StoredRun, read_run
 from doublebubble.training import Observer, TrainSettings
 from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import spec
+
+SCALE = replace(
+    chosen_scale("smoke", inputs=12), studies=(replace(chosen_scale("smoke").studies[0], inputs=12, wide=20),)
+)
+STUDY = SCALE.studies[0]
 
 
 class Silent:

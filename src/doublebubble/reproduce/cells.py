@@ -16,6 +16,7 @@ from doublebubble.types import GradientKind
 NOT_RUN = "not run"
 PAPER_METHODS = ("cohen", "single", "boundary", "double")
 Measure = Callable[[pd.DataFrame], float | None]
+Parts = list[tuple[str, str]]
 
 
 def share_improved(table: pd.DataFrame) -> float | None:
@@ -71,14 +72,14 @@ def over(
     measure: Measure,
     form: str,
     sigmas: Iterable[float],
-) -> str:
+) -> Parts:
     """The measure by sigma under `paper`: approximate / full gradients, and on how many inputs."""
     parts = []
     for sigma in sigmas:
-        parts.append(f"sigma {sigma:g}: {_pair(evidence.published, study, sigma, measure, form)}")
+        parts.append((f"sigma {sigma:g}", _pair(evidence.published, study, sigma, measure, form)))
         if study.wide:
-            parts.append(f"thrifty form, sigma {sigma:g}: {_pair(evidence.thrifty, study, sigma, measure, form)}")
-    return lines(parts)
+            parts.append((f"thrifty form, sigma {sigma:g}", _pair(evidence.thrifty, study, sigma, measure, form)))
+    return parts
 
 
 def _pair(
@@ -90,7 +91,9 @@ def _pair(
 ) -> str:
     tables = [held(study, sigma, gradient) for gradient in GRADIENTS]
     inputs = max((len(table) for table in tables if table is not None), default=0)
-    return " / ".join(_cell(table, measure, form) for table in tables) + (f" ({inputs} inputs)" if inputs else "")
+    if not inputs:
+        return NOT_RUN
+    return " / ".join(_words(table, measure, form) for table in tables) + f" ({inputs} inputs)"
 
 
 def sound_over(
@@ -99,34 +102,38 @@ def sound_over(
     measure: Measure,
     form: str,
     sigmas: Iterable[float],
-) -> str:
+) -> Parts:
     """The measure by sigma under `sound`, full gradients, and on how many inputs."""
     parts = []
     for sigma in sigmas:
         table = evidence.sound(study, sigma)
         more = "" if table is None else f" ({len(table)} inputs)"
-        parts.append(f"sigma {sigma:g}: {_cell(table, measure, form)}{more}")
-    return lines(parts)
+        parts.append((f"sigma {sigma:g}", _words(table, measure, form) + more))
+    return parts
 
 
-def _cell(table: pd.DataFrame | None, measure: Measure, form: str) -> str:
+def _words(table: pd.DataFrame | None, measure: Measure, form: str) -> str:
     value = None if table is None else measure(table)
     return NOT_RUN if value is None else form.format(value)
 
 
-def lines(parts: Iterable[str]) -> str:
-    """Parts of a cell, one below the other."""
-    return "<br>".join(parts)
+def of_study(study: Study, parts: Parts) -> Parts:
+    """The same parts under the study's name."""
+    return [(f"{study.name}, {label}", words) for label, words in parts]
+
+
+def cell(parts: Parts) -> str:
+    """Parts of a cell, one below the other; what was not run is named at the end, and is all there is if none was."""
+    found = [f"{label}: {words}" for label, words in parts if words != NOT_RUN]
+    missing = [label for label, words in parts if words == NOT_RUN]
+    if not found:
+        return NOT_RUN
+    return "<br>".join([*found, *([f"{NOT_RUN}: {'; '.join(missing)}"] if missing else [])])
 
 
 def unless_missing(cell: str, sentence: str) -> str:
     """The sentence, if the cell has any number to speak of."""
-    return sentence if any(character.isdigit() for character in _numbers(cell)) else NOT_RUN.capitalize()
-
-
-def _numbers(cell: str) -> str:
-    """What of a cell is a result: all after each colon."""
-    return " ".join(part.rsplit(": ", 1)[-1] for part in cell.split("<br>"))
+    return NOT_RUN.capitalize() if cell == NOT_RUN else sentence
 
 
 def trend(what: str, values: list[float]) -> str:
@@ -137,19 +144,26 @@ def trend(what: str, values: list[float]) -> str:
     return f"{what} does not grow at every step ({', '.join(f'{value:.3g}' for value in values)})."
 
 
+def macer_change(macer: pd.DataFrame | None, base: pd.DataFrame | None) -> float | None:
+    """By how many percent Cohen's mean radius of the one model exceeds that of the other."""
+    if macer is None or base is None:
+        return None
+    ours, theirs = mean_radius(macer, "cohen"), mean_radius(base, "cohen")
+    if ours is None or theirs is None or theirs.value == 0:
+        return None
+    return 100 * (ours.value / theirs.value - 1)
+
+
 def macer_words(gaussian: pd.DataFrame | None, macer: pd.DataFrame | None, long: pd.DataFrame | None) -> str:
     """MACER's mean radius of Cohen over Gaussian's at equal epochs and equal time; points that the search adds."""
+    if macer is None:
+        return NOT_RUN
     parts = []
     for name, base in (("equal epochs", gaussian), ("equal time", long)):
-        if macer is None or base is None:
-            parts.append(f"against Gaussian of {name} {NOT_RUN}")
-            continue
-        ours, theirs = mean_radius(macer, "cohen"), mean_radius(base, "cohen")
-        if ours is not None and theirs is not None and theirs.value > 0:
-            parts.append(f"Cohen's mean radius {100 * (ours.value / theirs.value - 1):+.0f} % over Gaussian of {name}")
-    if macer is not None:
-        parts.append(f"the search adds {100 * points_added(macer):.1f} points")
-    return "; ".join(parts)
+        change = macer_change(macer, base)
+        found = NOT_RUN if change is None else f"Cohen's mean radius {change:+.0f} %"
+        parts.append(f"against Gaussian of {name}: {found}")
+    return "; ".join([*parts, f"the search adds {100 * points_added(macer):.1f} points"])
 
 
 def points_added(table: pd.DataFrame) -> float:

@@ -1,0 +1,146 @@
+"""The publication's claims about what its search costs, and about its first step: from committed records alone."""
+
+from collections.abc import Callable
+
+from doublebubble.report.measures import mean_gain
+from doublebubble.reproduce.answers import Answer, Brief, verdict
+from doublebubble.reproduce.cells import NOT_RUN, cell, times_of, unless_missing
+from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
+from doublebubble.reproduce.scales import Study
+from doublebubble.types import GradientKind
+
+Times = dict[str, float]
+_PUBLISHED_MULTIPLES = {
+    "single, approximate": (8, 10),
+    "double, approximate": (37, 48),
+    "single, full": (24, 27),
+    "double, full": (50, 66),
+}
+_BEARABLE = 0.9  # of the gain at the published step: below that a step has lost something
+_CLAIMED_LIMITS: dict[GradientKind, float] = {"approximate": 0.01, "full": 0.1}
+
+
+def cheaper(evidence: Evidence) -> Answer:
+    """Approximate gradients are more than four times cheaper than full ones."""
+
+    def ratio(t: Times) -> float:
+        return t["single, full"] / t["single, approximate"]
+
+    return _times_answer(
+        evidence,
+        lambda t: f"{ratio(t):.1f} times",
+        lambda t: [ratio(t) > 4],
+        "A draw that is also run backwards costs about three, which is what the ratio is made of; a GPU's may differ.",
+    )
+
+
+def double_costs(evidence: Evidence) -> Answer:
+    """Double costs relatively more for approximate gradients."""
+
+    def ratios(t: Times) -> list[float]:
+        return [t[f"double, {kind}"] / t[f"single, {kind}"] for kind in GRADIENTS]
+
+    return _times_answer(
+        evidence,
+        lambda t: f"{ratios(t)[0]:.1f} x approximate, {ratios(t)[1]:.1f} x full",
+        lambda t: [ratios(t)[0] > ratios(t)[1]],
+        "The third ball is searched by autograd either way, so its cost weighs more beside a cheaper second ball.",
+    )
+
+
+def all_times(evidence: Evidence) -> Answer:
+    """The table of times, as multiples of Cohen's."""
+
+    def within(t: Times) -> list[bool]:
+        return [low <= t[name] / t["Cohen"] <= high for name, (low, high) in _PUBLISHED_MULTIPLES.items()]
+
+    published = ", ".join(f"{name} {low} to {high}" for name, (low, high) in _PUBLISHED_MULTIPLES.items())
+    return _times_answer(
+        evidence,
+        lambda t: ", ".join(f"{name} {value / t['Cohen']:.1f}" for name, value in t.items() if name != "Cohen"),
+        within,
+        f"Published multiples of Cohen's time: {published}.",
+    )
+
+
+def first_steps(evidence: Evidence) -> Answer:
+    """Approximate is sensitive to first steps above 0.01, full only above 0.1."""
+    cells, borne_out = [], []
+    for study in map(evidence.scale.study, evidence.scale.stepped):
+        for gradient in GRADIENTS:
+            gains = {step: _gain_of_step(evidence, study, gradient, step) for step in evidence.scale.steps}
+            words = [f"{step:g}: {NOT_RUN if gain is None else format(gain, '+.4f')}" for step, gain in gains.items()]
+            measured = {step: gain for step, gain in gains.items() if gain is not None}
+            cells.append((f"{study.name}, {gradient}", ", ".join(words) if measured else NOT_RUN))
+            if len(measured) == len(gains):
+                borne_out.append(sensitive_above(measured, _CLAIMED_LIMITS[gradient]))
+    found = cell(cells)
+    return Answer(
+        found,
+        "has no such step",
+        unless_missing(found, "Mean gain of single transitivity over Cohen in L2, by first step, at sigma 0.5."),
+        Brief(verdict(borne_out), "see below" if borne_out else NOT_RUN, "has no such step"),
+    )
+
+
+def _gain_of_step(evidence: Evidence, study: Study, gradient: GradientKind, step: float) -> float | None:
+    table = evidence.frame(Wanted(study, evidence.scale.step_sigma, "paper", gradient, first_step=step))
+    gain = None if table is None else mean_gain(table, "single")
+    return None if gain is None else gain.value
+
+
+def sensitive_above(gains: dict[float, float], limit: float) -> bool:
+    """Whether all steps up to the limit gain about as much as the best of them, and some step above it does not."""
+    best = max(gain for step, gain in gains.items() if step <= limit)
+    bearable = {step: gain >= _BEARABLE * best for step, gain in gains.items()}
+    below, above = ([ok for step, ok in bearable.items() if (step <= limit) is side] for side in (True, False))
+    return all(below) and not all(above)
+
+
+def intervals(evidence: Evidence) -> Answer:
+    """Goodman and Sison-Glaz take 95 % of the time without merging."""
+    kept = evidence.interval_cost()
+    if kept is None:
+        return Answer(NOT_RUN, "uses neither", NOT_RUN.capitalize(), Brief(NOT_RUN, NOT_RUN, "uses neither"))
+    name = (evidence.scale.timed or evidence.scale.names)[-1]
+    times = times_of(evidence, evidence.scale.study(name), "paper")
+    parts, shares = [], []
+    for one in kept.times:
+        if not one.merged:
+            words = f"{one.milliseconds:.2g} ms"
+            if times is not None:
+                shares.append(one.milliseconds / 1000 / (one.milliseconds / 1000 + times["Cohen"]))
+                words += f", {shares[-1]:.0%} of a look"
+            parts.append((f"{one.interval}, {one.classes} classes", words))
+    return Answer(
+        cell(parts),
+        "uses neither",
+        f"Times of one interval without merging on {kept.draws} votes, beside the {kept.draws} draws of {name} on this "
+        "processor; the claim is of some Tiny-ImageNet inputs on a GPU, which were not run.",
+        Brief(
+            verdict([share >= 0.95 for share in shares]),
+            f"at most {max(shares):.0%}" if shares else NOT_RUN,
+            "uses neither",
+        ),
+    )
+
+
+def _times_answer(
+    evidence: Evidence, words: Callable[[Times], str], borne_out: Callable[[Times], list[bool]], sentence: str
+) -> Answer:
+    """What the table of times says under each protocol, study by study."""
+    cells, found = dict[str, str](), list[bool]()
+    for protocol in ("paper", "sound"):
+        parts = []
+        for name in evidence.scale.timed or evidence.scale.names:
+            times = times_of(evidence, evidence.scale.study(name), protocol)
+            parts.append((name, NOT_RUN if times is None else words(times)))
+            found += [] if times is None or protocol == "sound" else borne_out(times)
+        cells[protocol] = cell(parts)
+    return Answer(
+        cells["paper"],
+        cells["sound"],
+        unless_missing(cells["paper"], sentence),
+        Brief(verdict(found), cells["paper"], cells["sound"]),
+    )
