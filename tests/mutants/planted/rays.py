@@ -11,8 +11,8 @@ MUTANTS = (
     Mutant(
         "noise-of-the-first-half-forgotten",
         _BOUND,
-        "square = (worst + n1 * cumulant(lam * x / n1, test.offset, *votes) - log(alpha)) / lam",
-        "square = (worst - log(alpha)) / lam",
+        "return (worst + n1 * cumulant(lam * x / n1, test.offset, *votes) - log(alpha)) / lam",
+        "return (worst - log(alpha)) / lam",
         "The mean of the first half may point away from what it estimates.",
         (_PROOF,),
     ),
@@ -67,8 +67,8 @@ MUTANTS = (
     Mutant(
         "descent-that-forgets-eta",
         _BOUND,
-        "    x = most + (shift or 0.0)\n",
-        "    x = most\n",
+        "descended(most + (shift or 0.0), square)",
+        "descended(most, square)",
         "With an eta the vector may be longer than any gradient.",
         ("bounds/test_ray.py::test_the_descent_starts_above_every_vector",),
     ),
