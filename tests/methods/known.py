@@ -16,7 +16,7 @@ from doublebubble.bounds.ray import RayMoments
 from doublebubble.bounds.votes import rest_bound
 from doublebubble.geometry.profile import Guess, best_profile_prices, default_edges
 from doublebubble.lines import Line
-from doublebubble.methods.profile import ProfileStatistic, RivalProfile, by_vote
+from doublebubble.methods.profile.statistic import ProfileStatistic, RivalProfile, by_vote
 from doublebubble.rays import Ray
 from doublebubble.search.lead import at_faces
 from doublebubble.search.profile import Scene, profile_edges

@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-_BOUND, _RAYS, _VERIFIER, _METHOD = "bounds/ray.py", "rays.py", "audit/reverify/rays.py", "methods/profile.py"
+_BOUND, _RAYS, _VERIFIER, _METHOD = "bounds/ray.py", "rays.py", "audit/reverify/rays.py", "methods/profile/statistic.py"
 _PROOF = "bounds/test_ray.py::test_it_is_the_largest_norm_that_the_proof_leaves"
 _FORGED = "audit/reverify/test_profile.py::test_a_forged_profile_is_refuted"
 _OBVIOUS = "test_rays.py::test_the_second_half_lies_along_the_first_as_by_the_obvious_computation"
@@ -118,7 +118,7 @@ MUTANTS = (
         "tuple(vote_weights(self.num_classes, self.top, [test.rival], offset).tolist())",
         "tuple(vote_weights(self.num_classes, self.top, [self.profiles[0].test.rival], offset).tolist())",
         "The slope is that of the lead over the rival itself.",
-        ("methods/test_profile.py::test_the_slope_of_each_rival_is_its_own",),
+        ("methods/profile/test_statistic.py::test_the_slope_of_each_rival_is_its_own",),
     ),
     Mutant(
         "verifier-takes-any-powers",
