@@ -13,7 +13,7 @@ from doublebubble.bounds.planning import (
     exact_reach,
     fewest_draws,
     least_draws,
-    outlook,
+    radius_means,
     stopping_law,
     vote_law,
 )
@@ -81,22 +81,22 @@ def test_the_fewest_draws_are_those_of_the_exact_bound(radius: float, alpha: flo
 
 def test_the_outlook_averages_over_inputs() -> None:
     law = vote_law(0.5, 0.001, 0.05, 2000)
-    seen = outlook(law, [100] * 60 + [10] * 40, 100, [True] * 50 + [False] * 50)
+    seen = radius_means(law, [100] * 60 + [10] * 40, 100, [True] * 50 + [False] * 50)
     assert seen.certified == pytest.approx(0.5, abs=0.01)
     assert seen.certified_error == pytest.approx(0.05, abs=0.01)
-    easy, hopeless = outlook(law, [100], 100), outlook(law, [10], 100)
+    easy, hopeless = radius_means(law, [100], 100), radius_means(law, [10], 100)
     assert seen.draws == pytest.approx(0.6 * easy.draws + 0.4 * hopeless.draws)
     assert easy.draws_error == math.inf
     assert hopeless.certified < 1e-3 < 0.99 < easy.certified
-    assert outlook(law, [80, 60], 100).certified < outlook(law, [85, 65], 100).certified
+    assert radius_means(law, [80, 60], 100).certified < radius_means(law, [85, 65], 100).certified
 
 
 def test_what_does_not_fit_is_refused() -> None:
     law = vote_law(0.5, 0.05, 0.05, 50)
     with pytest.raises(InputError):
-        outlook(law, [5], 4)
+        radius_means(law, [5], 4)
     with pytest.raises(InputError):
-        outlook(law, [], 4)
+        radius_means(law, [], 4)
     with pytest.raises(InputError):
         law.weights(1.5)
     with pytest.raises(InputError):
