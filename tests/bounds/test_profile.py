@@ -28,7 +28,7 @@ from doublebubble.bounds.ray import RayMoments, RayTest, ray_gradient_bound
 from doublebubble.errors import BudgetError, InputError, SettingError
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
-    Guess,
+    GuessedProfile,
     Prices,
     Sector,
     bin_masses,
@@ -48,17 +48,17 @@ PRICES = Prices(EDGES, np.exp(0.8 * MIDDLES - 0.2), np.exp(0.8 * MIDDLES - 0.1) 
 MASSES = bin_masses(EDGES)
 
 
-def chances(guess: Guess) -> Floats:
+def chances(guess: GuessedProfile) -> Floats:
     other = np.maximum(1 - guess.f_a - guess.f_b, 0)
     p: Floats = MASSES[:, None] * np.stack([guess.f_a, guess.f_b, other], axis=1)
     return p
 
 
-def truth(prices: Prices, guess: Guess) -> float:
+def truth(prices: Prices, guess: GuessedProfile) -> float:
     return float(MASSES @ (prices.k_a * guess.f_a + prices.k_b * (1 - guess.f_b)))
 
 
-def tables(guess: Guess, n: int, times: int, seed: int) -> Counts:
+def tables(guess: GuessedProfile, n: int, times: int, seed: int) -> Counts:
     p = chances(guess).ravel()
     return np.random.default_rng(seed).multinomial(n, p / p.sum(), times).reshape(times, -1, 3)
 
