@@ -131,7 +131,7 @@ def _lead_bound(
 # The design, from draws already seen
 
 
-class Guess(NamedTuple):
+class GuessedGradient(NamedTuple):
     """What draws already seen say of one rival: the gradient of the lead over it, and what the box blocks of that."""
 
     gamma: float
@@ -175,7 +175,7 @@ class Outset:
         wanted = [None, *(self.near() if len(self.counts) > 2 else [])]
         return [probe(self.counts, self.top, rival, draws, self.dim, self.alpha) for rival in wanted]
 
-    def design(self, guesses: Mapping[int | None, Guess]) -> Design:
+    def design(self, guesses: Mapping[int | None, GuessedGradient]) -> Design:
         """The tests with the largest radius to expect, if the gradients are as guessed."""
         expected = expected_counts(self.counts, self.top, self.n)
         test, radius = self._best_test(expected, None, guesses[None])
@@ -195,7 +195,7 @@ class Outset:
     def _designed(self, tests: Sequence[RivalTest], radius: float) -> Design:
         return Design(FirstOrderStatistic(self.top, len(self.counts), tuple(tests)), radius)
 
-    def _best_test(self, expected: Counts, rival: int | None, guess: Guess) -> tuple[RivalTest, float]:
+    def _best_test(self, expected: Counts, rival: int | None, guess: GuessedGradient) -> tuple[RivalTest, float]:
         """The part of alpha for a gradient, and the test, with the largest radius to expect against this rival."""
         votes = vote_shares(self.counts, self.top, rival)
         found = []
@@ -207,7 +207,7 @@ class Outset:
             found.append((planned, bound.radius))
         return max(found, key=lambda pair: pair[1])
 
-    def _expected_moments(self, planned: RivalTest, guess: Guess) -> HalfMoments:
+    def _expected_moments(self, planned: RivalTest, guess: GuessedGradient) -> HalfMoments:
         votes = vote_shares(self.counts, self.top, planned.rival)
         norm = math.sqrt(expected_square(planned.test.offset, planned.test.n1, self.dim, votes, guess.left))
         return HalfMoments(guess.left**2, norm, norm)
@@ -253,14 +253,14 @@ def judging_probes(trials: Trials) -> list[Probe]:
 
 def _guesses(
     trials: Trials, centre: Tensor, tally: Tally, probes: Sequence[Probe], counts: Counts
-) -> dict[int | None, Guess]:
+) -> dict[int | None, GuessedGradient]:
     """Guesses from the half means of some draws at a centre, and from the votes seen there."""
     faces = at_faces(trials.smoothed.domain, centre)
-    found: dict[int | None, Guess] = {}
+    found: dict[int | None, GuessedGradient] = {}
     for asked in probes:
         gamma = asked.guess(tally, vote_shares(counts, trials.top, asked.rival))
         eta = blocked_part(faces, [-mean for mean in tally.half_means(asked.weights)], gamma) if faces.any() else None
-        found[asked.rival] = Guess(gamma, eta)
+        found[asked.rival] = GuessedGradient(gamma, eta)
     return found
 
 
@@ -279,7 +279,7 @@ class FirstOrder(SmoothingMethod):
         probes = judging_probes(trials) if trials.per_verdict >= _LEAST_SEEN else []
         if not probes:
             return False
-        usual = stand.design({asked.rival: Guess(asked.usual) for asked in probes})
+        usual = stand.design({asked.rival: GuessedGradient(asked.usual) for asked in probes})
         at_face = at_faces(trials.smoothed.domain, trials.x).any()
         cost = trials.per_verdict + (2 * trials.per_look if at_face else 0)
         return usual.radius - trials.at_input.radius > trials.worth(cost)
@@ -303,7 +303,9 @@ class FirstOrder(SmoothingMethod):
         plan = plan_at_input(self.name, trials.x, trials.config.n, found.statistic, reason)
         return Proposal(plan, found.radius - trials.at_input.radius)
 
-    def _seen_by_autograd(self, trials: Trials, guesses: Mapping[int | None, Guess]) -> dict[int | None, Guess]:
+    def _seen_by_autograd(
+        self, trials: Trials, guesses: Mapping[int | None, GuessedGradient]
+    ) -> dict[int | None, GuessedGradient]:
         """A better guess of what the faces block, for the rival that decides by votes."""
         faces = at_faces(trials.smoothed.domain, trials.x)
         if not faces.any():
@@ -315,7 +317,7 @@ class FirstOrder(SmoothingMethod):
         looks = [trials.look(trials.x, f"eta/{k}", weights).gradients[0] for k in (1, 2)]
         slopes = [trials.smoothed.sigma * look.numpy().reshape(-1) for look in looks]
         gamma = guesses[rival].gamma
-        return {rival: Guess(gamma, blocked_part(faces, slopes, gamma))}
+        return {rival: GuessedGradient(gamma, blocked_part(faces, slopes, gamma))}
 
 
 registry.register(FirstOrder())
