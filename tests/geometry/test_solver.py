@@ -6,7 +6,7 @@ from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from doublebubble.geometry.dual import Dual
 from doublebubble.geometry.inputs import Balls
-from doublebubble.geometry.solver import Rows, best_multipliers
+from doublebubble.geometry.solver import DualProblem, best_multipliers
 from doublebubble.types import Floats
 
 
@@ -55,7 +55,7 @@ def test_one_ball_in_free_space_gives_its_radius_less_its_distance() -> None:
 
 def test_slopes_and_curvature_are_the_derivatives() -> None:
     dual = problem(3, boxed=True)
-    rows = Rows(dual.c, dual.excess, -np.ones(3), dual.box, 0.0)
+    rows = DualProblem(dual.c, dual.excess, -np.ones(3), dual.box, 0.0)
     lam, step = np.array([0.2, 0.1, 0.3]), 1e-6
 
     def slopes_at(mu: Floats) -> Floats:

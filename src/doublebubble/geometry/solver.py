@@ -18,7 +18,7 @@ _FALL = 0.1  # the barrier falls to this part of itself once a step lands near t
 _INSIDE = 0.9  # part of the way to the edge of the feasible set that one step may go
 
 
-class Rows:
+class DualProblem:
     """(D7): maximise k.mu + sum_j min over y_j in the box of q y_j^2 + 2 (mu C)_j y_j, mu >= 0, q = 1 + e.mu >= floor.
 
     A ball is a row with e = -1, C = c_i, k = r_i^2 - d_i^2. The chord row has e = +1: it stands for q < 0. Sums over
@@ -61,21 +61,21 @@ def best_multipliers(dual: Dual) -> tuple[Floats, Floats | None]:
     if dual.box.free:
         R: Floats = np.asarray(np.linalg.qr(dual.c.T, mode="r"))  # the same distances in at most m dimensions
         everywhere = Box(np.full(len(R), -np.inf), np.full(len(R), np.inf))
-        rows = Rows(np.ascontiguousarray(R.T), k, e, everywhere, LEAST_LEADING * 1.000001)
+        rows = DualProblem(np.ascontiguousarray(R.T), k, e, everywhere, LEAST_LEADING * 1.000001)
         return _ascend(rows, np.inf, _FREE_GAP), None
     enough = 1.001 * dual.farthest_squared[1]
-    rows = Rows(dual.c, k, e, dual.box, 0.0)
+    rows = DualProblem(dual.c, k, e, dual.box, 0.0)
     lam = _ascend(rows, enough, _GAP)
     a, b, y = dual.box.below, dual.box.above, rows.y
     chord = float(np.einsum("j,j->", a, y) + np.einsum("j,j->", b, y) - np.einsum("j,j->", a, b))
     if max(float(np.einsum("j,j->", y, y)), float(np.max(k + 2.0 * np.einsum("ij,j->i", dual.c, y)))) <= chord:
         return lam, y
     ends = float(np.einsum("j,j->", a, b))
-    rows = Rows(np.vstack([dual.c, -0.5 * (a + b)]), np.append(k, ends), np.append(e, 1.0), dual.box, 0.0)
+    rows = DualProblem(np.vstack([dual.c, -0.5 * (a + b)]), np.append(k, ends), np.append(e, 1.0), dual.box, 0.0)
     return _ascend(rows, enough, _GAP)[:-1], rows.y
 
 
-def _ascend(rows: Rows, enough: float, least_gap: float) -> Floats:
+def _ascend(rows: DualProblem, enough: float, least_gap: float) -> Floats:
     """A primal-dual interior-point method in the multipliers alone; each step costs O(m^2 d). Leaves y in rows.
 
     v = (mu, q - floor) stays positive, z are its multipliers. Stops early once the function exceeds `enough`: it is
@@ -114,7 +114,9 @@ def _ascend(rows: Rows, enough: float, least_gap: float) -> Floats:
     return v[:m]
 
 
-def _search_line(rows: Rows, v: Floats, dv: Floats, G: float, eps: float, rise: float) -> tuple[Floats | None, float]:
+def _search_line(
+    rows: DualProblem, v: Floats, dv: Floats, G: float, eps: float, rise: float
+) -> tuple[Floats | None, float]:
     """Halve the step until the barrier function rises enough; None if rounding hides every rise."""
     t = _reach(v, dv)
     barrier = G + eps * float(np.sum(np.log(v))) - 1e-15 * abs(G)
