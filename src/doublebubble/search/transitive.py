@@ -17,7 +17,7 @@ from doublebubble.geometry import Bound, certified_radius, nearest_point
 from doublebubble.search.ascent import Ascent, confined
 from doublebubble.search.gradients import Slopes
 from doublebubble.search.plan import BallPlan, MethodPlan, Proposal, Statistic
-from doublebubble.search.trials import Rows, Trials
+from doublebubble.search.trials import Trials, WeightRows
 from doublebubble.tally import Tally
 from doublebubble.types import Floats, Method
 
@@ -110,7 +110,7 @@ class FurtherBalls:
     method: Method
     bearings: Bearings
     boxed: bool
-    rows: Rows
+    rows: WeightRows
     """Sums of noise to ask of the draws that judge the centres, and where these are halved."""
     split: int | None
     design: Designer
