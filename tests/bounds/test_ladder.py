@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 
 from doublebubble.bounds.ladder import (
     Ladder,
-    Progress,
+    LadderState,
     Stop,
     change_bets,
     done,
@@ -76,7 +76,7 @@ def test_changing_bets_from_what_was_seen_costs_nothing() -> None:
     ladder = vote_ladder((t,), 1.0, alpha, 0.05, 60)
     p = float(Phi(t))
 
-    def stepped(state: tuple[Ladder, Progress], cell: int) -> tuple[Ladder, Progress]:
+    def stepped(state: tuple[Ladder, LadderState], cell: int) -> tuple[Ladder, LadderState]:
         now, progress = state
         progress = step(now, progress, VOTE[cell])
         if progress.draws in (3, 6):
@@ -258,7 +258,7 @@ def test_ladders_travel_and_replay() -> None:
     assert pickle.loads(pickle.dumps(ladder)) == ladder  # noqa: S301
     data = json.loads(json.dumps(asdict(progress)))
     tuples: Callable[[object], object] = lambda v: tuple(map(tuples, v)) if isinstance(v, list) else v  # noqa: E731
-    assert Progress(**{name: tuples(value) for name, value in data.items()}) == progress  # type: ignore[arg-type]
+    assert LadderState(**{name: tuples(value) for name, value in data.items()}) == progress  # type: ignore[arg-type]
 
 
 def test_what_is_not_a_ladder_or_a_look_is_refused() -> None:

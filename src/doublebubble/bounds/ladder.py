@@ -1,6 +1,6 @@
 """Which of several radii are certified, and may sampling stop? One input, decided from counts at looks.
 
-Everything is fixed before the draws in a `Ladder`; a `Progress` is what the draws have shown so far. Functions of
+Everything is fixed before the draws in a `Ladder`; a `LadderState` is what the draws have shown so far. Functions of
 counts: numpy and scipy only, no torch, no randomness.
 """
 
@@ -92,7 +92,7 @@ class Ladder:
 
 
 @dataclass(frozen=True)
-class Progress:
+class LadderState:
     """What the draws have shown: `start`, then `step` for each look.
 
     `counts` are those since the last change of bets; `earned` and `conceded` are the log wealths that claims and
@@ -119,10 +119,10 @@ class Progress:
         return len(self.refused) - max(first, self.certified)
 
 
-def start(ladder: Ladder) -> Progress:
+def start(ladder: Ladder) -> LadderState:
     """No draws yet."""
     zeros = tuple((0.0,) * ladder.rivals for _ in ladder.radii)
-    return Progress(
+    return LadderState(
         0,
         tuple((0,) * ladder.cells for _ in range(ladder.rivals)),
         zeros,
@@ -132,7 +132,7 @@ def start(ladder: Ladder) -> Progress:
     )
 
 
-def step(ladder: Ladder, progress: Progress, counts: npt.ArrayLike) -> Progress:
+def step(ladder: Ladder, progress: LadderState, counts: npt.ArrayLike) -> LadderState:
     """After one more look at new draws, whose counts are (rivals, cells).
 
     With probability at least 1 - max(levels) no radius is ever claimed whose hypothesis is true, however many looks are
@@ -157,7 +157,7 @@ def step(ladder: Ladder, progress: Progress, counts: npt.ArrayLike) -> Progress:
     )
 
 
-def change_bets(ladder: Ladder, progress: Progress, new: Ladder) -> Progress:
+def change_bets(ladder: Ladder, progress: LadderState, new: Ladder) -> LadderState:
     """The progress under other bets for the same radii, fixed from what was seen so far: what was earned is staked on.
 
     Wealth multiplies, so this is free: the new bets count only the draws that come after.
@@ -174,7 +174,7 @@ def change_bets(ladder: Ladder, progress: Progress, new: Ladder) -> Progress:
     )
 
 
-def done(ladder: Ladder, progress: Progress) -> Stop | None:
+def done(ladder: Ladder, progress: LadderState) -> Stop | None:
     """Why no more draws are needed, or None if they are."""
     total = len(ladder.radii)
     certified, left = progress.certified, total - progress.given_up
@@ -192,7 +192,7 @@ def done(ladder: Ladder, progress: Progress) -> Stop | None:
     return Stop.CAP if progress.draws >= ladder.cap else None
 
 
-def replay(ladder: Ladder, looks: Sequence[npt.ArrayLike]) -> Progress:
+def replay(ladder: Ladder, looks: Sequence[npt.ArrayLike]) -> LadderState:
     """The progress after these looks, from the counts of the new draws at each: what a verifier repeats."""
     progress = start(ladder)
     for counts in looks:
