@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Claim:
+class PublishedClaim:
     """A claim of the publication, in its words as far as they are short, and what answers it."""
 
     claim: str
@@ -267,19 +267,25 @@ def intervals(evidence: Evidence) -> Answer:
 
 
 CLAIMS = (
-    Claim("More than 80 % of Tiny-ImageNet inputs are improved; CIFAR-10 is the hardest set run here.", improved),
-    Claim("Certificates grow by about 5 % on average at sigma 0.5.", average_gain),
-    Claim("The median improvement grows quasi-linearly with sigma.", growth),
-    Claim("The boundary treatment is the largest more often as sigma grows.", boundary_wins),
-    Claim("Most MNIST inputs cannot be improved below sigma 0.5.", not_improvable),
-    Claim(
+    PublishedClaim(
+        "More than 80 % of Tiny-ImageNet inputs are improved; CIFAR-10 is the hardest set run here.", improved
+    ),
+    PublishedClaim("Certificates grow by about 5 % on average at sigma 0.5.", average_gain),
+    PublishedClaim("The median improvement grows quasi-linearly with sigma.", growth),
+    PublishedClaim("The boundary treatment is the largest more often as sigma grows.", boundary_wins),
+    PublishedClaim("Most MNIST inputs cannot be improved below sigma 0.5.", not_improvable),
+    PublishedClaim(
         "MACER: the search adds 4 percentage points to the certified proportion; radii are 10 to 20 % larger than by "
         "Gaussian training, at more than ten times the training cost.",
         macer,
     ),
-    Claim("Approximate gradients are more than four times cheaper than full ones (single).", cheaper),
-    Claim("Double costs relatively more for approximate gradients than for full ones.", double_costs),
-    Claim("Approximate gradients are sensitive to first steps above 0.01, full ones only above 0.1.", first_steps),
-    Claim("The table of wall-clock times, as multiples of Cohen's.", all_times),
-    Claim("Without merging rare classes, Goodman's and Sison-Glaz' intervals take 95 % of the time.", intervals),
+    PublishedClaim("Approximate gradients are more than four times cheaper than full ones (single).", cheaper),
+    PublishedClaim("Double costs relatively more for approximate gradients than for full ones.", double_costs),
+    PublishedClaim(
+        "Approximate gradients are sensitive to first steps above 0.01, full ones only above 0.1.", first_steps
+    ),
+    PublishedClaim("The table of wall-clock times, as multiples of Cohen's.", all_times),
+    PublishedClaim(
+        "Without merging rare classes, Goodman's and Sison-Glaz' intervals take 95 % of the time.", intervals
+    ),
 )
