@@ -17,7 +17,7 @@ from doublebubble.runs.store import StoredRun
 class Stretch:
     """Radii, rising, at which one run certifies most, and how many inputs it certifies there.
 
-    The piece holds from above `after` up to its last radius.
+    The stretch goes from above `after` up to its last radius.
     """
 
     run: int
