@@ -59,7 +59,7 @@ def _design() -> Design:
     """A plausible input: a leading class, two rivals that may decide, gradients as networks show them."""
     counts = np.array([round(share * 500) for share in SHARES])
     outset = Outset(counts, 0, DRAWS, DIMENSION, ALPHA, SIGMA)
-    return outset.design({probe.rival: GuessedGradient(probe.usual) for probe in outset.probes(735)})
+    return outset.design({asked.rival: GuessedGradient(asked.usual) for asked in outset.lead_tests(735)})
 
 
 def _accumulate(statistic: FirstOrderStatistic, x: torch.Tensor, votes: torch.Tensor, noise: torch.Tensor) -> Tally:

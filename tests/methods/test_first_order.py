@@ -176,7 +176,7 @@ def outset(counts: list[int], n: int, dim: int = 3072) -> Outset:
 
 
 def usual(stand: Outset, times: float = 1.0) -> dict[int | None, GuessedGradient]:
-    return {probe.rival: GuessedGradient(times * probe.usual) for probe in stand.probes(1000)}
+    return {asked.rival: GuessedGradient(times * asked.usual) for asked in stand.lead_tests(1000)}
 
 
 def test_gradients_pay_for_a_usual_network() -> None:
@@ -218,6 +218,6 @@ def test_the_forecast_of_a_slab_is_what_certification_gives() -> None:
 
 
 def test_no_probe_where_gradients_cannot_pay() -> None:
-    assert outset([0, 500], 5000).probes(100) == []
-    assert outset([400, 100], 3).probes(100) == []
-    assert outset([400, 100], 5000).probes(3) == []
+    assert outset([0, 500], 5000).lead_tests(100) == []
+    assert outset([400, 100], 3).lead_tests(100) == []
+    assert outset([400, 100], 5000).lead_tests(3) == []

@@ -29,7 +29,7 @@ from doublebubble.geometry import Rival, first_order_radius
 from doublebubble.method import SOUND, SmoothingMethod
 from doublebubble.methods.cohen import VotesStatistic, fall_back
 from doublebubble.search.forecast import expected_counts
-from doublebubble.search.lead import Probe, at_faces, blocked_part, probe, vote_shares, weights_for
+from doublebubble.search.lead import LeadTest, at_faces, blocked_part, lead_test, vote_shares, weights_for
 from doublebubble.search.plan import Finding, Proposal, Statistic, plan_at_input
 from doublebubble.search.trials import Trials
 from doublebubble.tally import Request, Tally
@@ -168,12 +168,12 @@ class Outset:
         radii = [class_radius(expected, self.top, k, self.alpha, self.sigma) for k in rivals]
         return [k for k, radius in zip(rivals, radii, strict=True) if radius <= _NEAR * max(radii[0], 0.0)]
 
-    def probes(self, draws: int) -> list[Probe]:
+    def lead_tests(self, draws: int) -> list[LeadTest]:
         """What to ask of so many draws: about the near rivals and, for the binary rule, about all others at once."""
         if min(self.n, draws) < _FEWEST or self.counts[self.top] == 0:
             return []
         wanted = [None, *(self.near() if len(self.counts) > 2 else [])]
-        return [probe(self.counts, self.top, rival, draws, self.dim, self.alpha) for rival in wanted]
+        return [lead_test(self.counts, self.top, rival, draws, self.dim, self.alpha) for rival in wanted]
 
     def design(self, guesses: Mapping[int | None, GuessedGradient]) -> Design:
         """The tests with the largest radius to expect, if the gradients are as guessed."""
@@ -238,7 +238,7 @@ def statistic_at(trials: Trials, centre: Tensor, tally: Tally, balls: int) -> tu
     ahead = trials.outlook(tally.counts, balls)
     plain: tuple[Statistic, float] = VotesStatistic(ahead.rule), ahead.radius
     stand = outset(trials, tally.counts, balls)
-    asked = [probe for probe in judging_probes(trials) if tally.counts[trials.top] > 0]
+    asked = [asked for asked in judging_tests(trials) if tally.counts[trials.top] > 0]
     guesses = _guesses(trials, centre, tally, asked, tally.counts)
     if None not in guesses:
         return plain
@@ -246,18 +246,18 @@ def statistic_at(trials: Trials, centre: Tensor, tally: Tally, balls: int) -> tu
     return (found.statistic, found.radius) if found.radius > ahead.radius else plain
 
 
-def judging_probes(trials: Trials) -> list[Probe]:
+def judging_tests(trials: Trials) -> list[LeadTest]:
     """What to ask of the draws that judge further centres; the votes at the input choose the rivals."""
-    return trials.once("first_order/probes", lambda: outset(trials, trials.selected).probes(trials.per_verdict))
+    return trials.once("first_order/lead_tests", lambda: outset(trials, trials.selected).lead_tests(trials.per_verdict))
 
 
 def _guesses(
-    trials: Trials, centre: Tensor, tally: Tally, probes: Sequence[Probe], counts: Counts
+    trials: Trials, centre: Tensor, tally: Tally, tests: Sequence[LeadTest], counts: Counts
 ) -> dict[int | None, GuessedGradient]:
     """Guesses from the half means of some draws at a centre, and from the votes seen there."""
     faces = at_faces(trials.smoothed.domain, centre)
     found: dict[int | None, GuessedGradient] = {}
-    for asked in probes:
+    for asked in tests:
         gamma = asked.guess(tally, vote_shares(counts, trials.top, asked.rival))
         eta = blocked_part(faces, [-mean for mean in tally.half_means(asked.weights)], gamma) if faces.any() else None
         found[asked.rival] = GuessedGradient(gamma, eta)
@@ -276,10 +276,10 @@ class FirstOrder(SmoothingMethod):
     def promising(self, trials: Trials) -> bool:
         """Whether gradients as networks usually show them would pay, and there are draws enough to see them."""
         stand = outset(trials, trials.selected)
-        probes = judging_probes(trials) if trials.per_verdict >= _LEAST_SEEN else []
-        if not probes:
+        tests = judging_tests(trials) if trials.per_verdict >= _LEAST_SEEN else []
+        if not tests:
             return False
-        usual = stand.design({asked.rival: GuessedGradient(asked.usual) for asked in probes})
+        usual = stand.design({asked.rival: GuessedGradient(asked.usual) for asked in tests})
         at_face = at_faces(trials.smoothed.domain, trials.x).any()
         cost = trials.per_verdict + (2 * trials.per_look if at_face else 0)
         return usual.radius - trials.at_input.radius > trials.worth(cost)
@@ -287,12 +287,12 @@ class FirstOrder(SmoothingMethod):
     def propose(self, trials: Trials) -> Proposal:
         """All draws at the input, with the tests that trial draws expect to pay."""
         stand = outset(trials, trials.selected)
-        probes = judging_probes(trials)
-        if not probes:
+        tests = judging_tests(trials)
+        if not tests:
             return fall_back(trials, self.name, "too few draws to halve, or none for the class")
-        rows = tuple(asked.weights for asked in probes)
-        (tally,) = trials.votes([trials.x], "lead", rows, probes[0].test.n1)
-        guesses = _guesses(trials, trials.x, tally, probes, trials.selected)
+        rows = tuple(asked.weights for asked in tests)
+        (tally,) = trials.votes([trials.x], "lead", rows, tests[0].test.n1)
+        guesses = _guesses(trials, trials.x, tally, tests, trials.selected)
         guesses |= self._seen_by_autograd(trials, guesses)
         found = stand.design(guesses)
         if not found.radius > trials.at_input.radius:

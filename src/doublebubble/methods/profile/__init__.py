@@ -42,7 +42,7 @@ class Profile(SmoothingMethod):
         rivals = stand.near()[:_MOST_LINES]
         if trials.per_look < _LEAST_LOOK:
             return fall_back(trials, self.name, "looks of so few draws show nothing of a profile")
-        if _expected_against(trials) < _LEAST_SEEN or not rivals or not stand.probes(trials.per_verdict):
+        if _expected_against(trials) < _LEAST_SEEN or not rivals or not stand.lead_tests(trials.per_verdict):
             return fall_back(trials, self.name, "too few draws against the class to show a profile")
         sights = find_sights(trials, rivals)
         if not sights:

@@ -10,7 +10,7 @@ from doublebubble.bounds.votes import rest_bound
 from doublebubble.lines import Line
 from doublebubble.methods.profile.statistic import ProfileStatistic, RivalProfile, by_vote
 from doublebubble.search.forecast import expected_counts
-from doublebubble.search.lead import Probe, at_faces, blocked_part, probe, shrunk_norm, vote_shares
+from doublebubble.search.lead import LeadTest, at_faces, blocked_part, lead_test, shrunk_norm, vote_shares
 from doublebubble.search.profile import Scene, profile_edges
 from doublebubble.search.profile_fit import fitted_profile
 from doublebubble.search.trials import Trials
@@ -30,7 +30,7 @@ class Sight:
     rival: int
     line: Line
     eta: Floats | None
-    asked: Probe
+    asked: LeadTest
     off: float
     """The slope off the line, as a part of the largest gradient."""
 
@@ -50,7 +50,7 @@ def find_sights(trials: Trials, rivals: Sequence[int]) -> list[Sight]:
     edges = profile_edges(max(trials.at_input.radius, 0.0) / trials.smoothed.sigma)
     found = []
     for row, rival in enumerate(rivals):
-        asked = probe(trials.selected, trials.top, rival, trials.per_verdict, trials.x.numel(), trials.config.alpha)
+        asked = lead_test(trials.selected, trials.top, rival, trials.per_verdict, trials.x.numel(), trials.config.alpha)
         size = sqrt(max(float(one[row] @ two[row]), 0.0))
         eta = blocked_part(faces, [one[row], two[row]], size) if faces.any() and size > 0 else None
         mean = 0.5 * (one[row] + two[row])
