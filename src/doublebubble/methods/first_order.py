@@ -238,8 +238,8 @@ def statistic_at(trials: Trials, centre: Tensor, tally: Tally, balls: int) -> tu
     ahead = trials.outlook(tally.counts, balls)
     plain: tuple[Statistic, float] = VotesStatistic(ahead.rule), ahead.radius
     stand = outset(trials, tally.counts, balls)
-    asked = [asked for asked in judging_tests(trials) if tally.counts[trials.top] > 0]
-    guesses = _guesses(trials, centre, tally, asked, tally.counts)
+    tests = judging_tests(trials) if tally.counts[trials.top] > 0 else []
+    guesses = _guesses(trials, centre, tally, tests, tally.counts)
     if None not in guesses:
         return plain
     found = stand.design(guesses)
