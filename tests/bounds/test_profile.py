@@ -24,7 +24,7 @@ from doublebubble.bounds.profile import (
     rounded_test,
     unit_prices,
 )
-from doublebubble.bounds.ray import RayMoments, RayTest, ray_gradient_bound
+from doublebubble.bounds.ray_gradient import RayMoments, RayTest, ray_gradient_bound
 from doublebubble.errors import BudgetError, InputError, SettingError
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (

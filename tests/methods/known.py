@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from doublebubble.audit.coverage import Case, at
 from doublebubble.audit.oracles import PlanarTable
-from doublebubble.bounds.ray import RayMoments
+from doublebubble.bounds.ray_gradient import RayMoments
 from doublebubble.bounds.votes import rest_bound
 from doublebubble.geometry.profile import GuessedProfile, best_profile_prices, default_edges
 from doublebubble.lines import Line

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from doublebubble.bounds.budget import AlphaBudget
 from doublebubble.bounds.gradient import VoteBounds
-from doublebubble.bounds.ray import RayMoments, RayTest, ray_gradient_bound
+from doublebubble.bounds.ray_gradient import RayMoments, RayTest, ray_gradient_bound
 from doublebubble.bounds.stakes import mean_upper_bound, near_best_stake
 from doublebubble.bounds.votes import RivalBound, class_interval
 from doublebubble.errors import InputError

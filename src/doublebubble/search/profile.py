@@ -25,7 +25,7 @@ from doublebubble.bounds.profile import (
     profile_bound,
     rounded_test,
 )
-from doublebubble.bounds.ray import design_ray, expected_ray, ray_gradient_bound
+from doublebubble.bounds.ray_gradient import design_ray, expected_ray, ray_gradient_bound
 from doublebubble.bounds.votes import class_interval
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (

@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 
 from doublebubble.bounds import VoteBounds, design_test, lead_gradient_bound, ray
 from doublebubble.bounds.gradient import HalfMoments, expected_square, largest_lead_gradient
-from doublebubble.bounds.ray import (
+from doublebubble.bounds.ray_gradient import (
     RayMoments,
     RayTest,
     clip_bias,
