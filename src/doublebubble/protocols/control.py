@@ -16,7 +16,7 @@ from doublebubble.bounds.planning import draws_ahead
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import GradientError
 from doublebubble.lines import Line, misplaced
-from doublebubble.search.control import EDGES, expected_cosine, fitted_control
+from doublebubble.search.control_fit import EDGES, expected_cosine, fitted_control
 from doublebubble.search.gradients import Cost, Estimator, slopes
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.smoothing.votes import VoteStream
