@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
+from doublebubble.geometry.arguments import Balls
 from doublebubble.geometry.dual import Dual
-from doublebubble.geometry.inputs import Balls
 from doublebubble.geometry.solver import DualProblem, best_multipliers
 from doublebubble.types import Floats
 
