@@ -15,8 +15,8 @@ from doublebubble.reproduce.evidence import Evidence, Trained
 from doublebubble.reproduce.interval_cost import IntervalCost, Timed
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import keep
+from doublebubble.reproduce.order import planned
 from doublebubble.reproduce.packed import SUFFIX, pack_run
-from doublebubble.reproduce.plan import planned
 from doublebubble.runs.tables import load_run
 from tests.reproduce.invented import invent
 
