@@ -8,7 +8,7 @@ import pytest
 
 from docs import generate_reproduction
 from doublebubble.reproduce import chosen_scale
-from doublebubble.reproduce.cells import NOT_RUN, mean_percent, points_added, share_improved, share_won, trend
+from doublebubble.reproduce.claim_cells import NOT_RUN, mean_percent, points_added, share_improved, share_won, trend
 from doublebubble.reproduce.claims import CLAIMS, average_gain, cheaper, growth, improved, macer
 from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.evidence import Evidence, Trained

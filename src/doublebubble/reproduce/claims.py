@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from doublebubble.report.measures import mean_gain
-from doublebubble.reproduce.cells import (
+from doublebubble.reproduce.claim_cells import (
     NOT_RUN,
     by_sigma,
     easiest,
