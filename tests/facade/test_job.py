@@ -11,7 +11,7 @@ import doublebubble as db
 from doublebubble.config import CertifyConfig
 from doublebubble.data import load_dataset
 from doublebubble.errors import DoubleBubbleWarning, RunError, SettingError
-from doublebubble.facade.job import check_origin, chosen_indices, make_job
+from doublebubble.facade.job import Indices, check_origin, chosen_indices, make_job
 from doublebubble.runs.store import RunStore
 from tests.engines.centroids import make
 from tests.runs.samples import certificate
@@ -67,7 +67,8 @@ def test_the_origin_of_a_run_is_checked_by_data_tensors_and_logits() -> None:
 
 
 def test_a_selection_of_no_inputs_says_so() -> None:
-    for none in ([], slice(7, 3), np.array([], dtype=int)):
+    empty: tuple[Indices, ...] = ([], slice(7, 3), np.array([], dtype=int))
+    for none in empty:
         with pytest.raises(SettingError, match=r"indices: expected at least one input, .* names none of 10"):
             chosen_indices(none, 10)
 
