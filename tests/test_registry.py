@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,13 @@ def test_a_method_in_one_file_is_found_everywhere(toy: None, tmp_path: Path) -> 
     assert "#123456" in page
     record = json.loads((tmp_path / "run" / "records.jsonl").read_text().splitlines()[0])
     assert "toy" in json.dumps(record)
+
+
+def test_help_lists_a_method_of_another_package_without_importing_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry.names()
+    entry = EntryPoint("far", "no.such.module", "doublebubble.methods")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == entry.group else [])
+    assert set(registry.listed()) == {"far", *known}
 
 
 def test_help_lists_a_method_that_a_file_adds() -> None:
