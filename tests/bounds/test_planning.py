@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr as Phi
 
 from doublebubble.bounds import clopper_pearson
-from doublebubble.bounds.ladder import done, looks, start, step, vote_ladder
+from doublebubble.bounds.ladder import looks, vote_ladder
 from doublebubble.bounds.planning import (
     draws_ahead,
     exact_reach,
@@ -20,6 +20,7 @@ from doublebubble.bounds.planning import (
 from doublebubble.bounds.sequences import miss_bet, reach, vote_bet
 from doublebubble.errors import InputError, SettingError
 from tests.bounds.exact import crossing_chance
+from tests.bounds.stepping import done, start, step
 
 
 def test_the_law_is_that_of_the_ladder() -> None:
