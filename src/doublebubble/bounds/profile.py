@@ -21,9 +21,6 @@ from doublebubble.geometry.profile import GuessedProfile, Prices, Sector, bin_ma
 from doublebubble.geometry.profile.cost import FARTHEST
 from doublebubble.types import Counts, Floats
 
-VOTES = ("A", "B", "other")
-"""The columns of a table of counts by bin."""
-
 _ROUNDING = 2.0**-43  # of every term of a sum over bins, whose masses are known to 2^-44
 
 
@@ -119,15 +116,6 @@ def rounded_test(test: FunctionalTest, digits: int) -> FunctionalTest:
     values = _values(short, control)
     most = (1 - 2.0**-40) / float(values.max() - values.min())
     return FunctionalTest(short, control, min(float(f"{test.stake:.4g}"), most))
-
-
-def unit_prices(edges: Floats, of: str) -> Prices:
-    """Return the prices whose functional is a plain probability: P(A) for `of` = "A", P(not B) for "B"."""
-    bins = len(edges) + 1
-    if of not in ("A", "B"):
-        raise InputError(f"of: expected 'A' or 'B', got {of!r}")
-    one, none = np.ones(bins), np.zeros(bins)
-    return Prices(edges, one if of == "A" else none, one if of == "B" else none, 0.0)
 
 
 def design_functional_test(prices: Prices, guess: GuessedProfile, n: int, alpha: float) -> FunctionalTest:
