@@ -24,7 +24,7 @@ from tests.bounds.stepping import done, start, step
 
 
 def test_the_law_is_that_of_the_ladder() -> None:
-    """Mean draws and power at three p against 60 runs of `step` itself each."""
+    """Mean draws and power at three p against 60 runs of a ladder each."""
     t, alpha, beta, cap = 0.5, 0.05, 0.1, 150
     law, ladder = vote_law(t, alpha, beta, cap), vote_ladder((t,), 1.0, alpha, beta, cap)
     rng = np.random.default_rng(1)
