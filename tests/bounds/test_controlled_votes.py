@@ -262,8 +262,9 @@ def test_wrong_claims_with_a_control_variate_are_at_most_alpha_exactly() -> None
         payoffs = controlled_payoffs(vote_payoffs(t), control, masses).ravel().tolist()
         law = (np.array(masses)[:, None] * np.stack([hit, 1 - hit], -1)).ravel()
         bet = spread_bet(payoffs, alpha, 60, float(law @ np.square(payoffs)))
+        none: State = (0,) * 6
         chance = chance_of(
-            (0,) * 6,
+            none,
             lambda counts, cell: tuple(count + (place == cell) for place, count in enumerate(counts)),
             lambda counts, bet=bet: bool(log_wealth(bet, counts) >= target(alpha)),  # type: ignore[misc]
             law.tolist(),
