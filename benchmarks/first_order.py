@@ -12,7 +12,7 @@ from benchmarks.rows import Row, best_seconds
 from benchmarks.subjects import subject
 from doublebubble import SmoothedClassifier
 from doublebubble.measuring import fastest_program
-from doublebubble.methods.first_order import Design, FirstOrderStatistic, Guess, Outset
+from doublebubble.methods.first_order import Design, FirstOrderStatistic, GuessedGradient, Outset
 from doublebubble.protocols.sound import certified_ball
 from doublebubble.search.plan import BallPlan
 from doublebubble.streams import INPUT, Stream
@@ -59,7 +59,7 @@ def _design() -> Design:
     """A plausible input: a leading class, two rivals that may decide, gradients as networks show them."""
     counts = np.array([round(share * 500) for share in SHARES])
     outset = Outset(counts, 0, DRAWS, DIMENSION, ALPHA, SIGMA)
-    return outset.design({probe.rival: Guess(probe.usual) for probe in outset.probes(735)})
+    return outset.design({asked.rival: GuessedGradient(asked.usual) for asked in outset.lead_tests(735)})
 
 
 def _accumulate(statistic: FirstOrderStatistic, x: torch.Tensor, votes: torch.Tensor, noise: torch.Tensor) -> Tally:

@@ -26,7 +26,7 @@ from doublebubble.facade.job import check_origin
 from doublebubble.geometry import Rival, cohen_radius, first_order_radius
 from doublebubble.geometry.profile import checked_guess
 from doublebubble.lines import Line
-from doublebubble.methods.profile import by_vote
+from doublebubble.methods.profile.statistic import by_vote
 from doublebubble.models import load_model
 from doublebubble.search.gradients import Estimator, slopes
 from doublebubble.search.profile_fit import fitted_profile

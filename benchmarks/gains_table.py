@@ -151,7 +151,7 @@ def _against(mine: Floats, base: Floats) -> list[str]:
 
 
 def _costs(run: db.Run, every: pd.DataFrame, equal: db.Run | None) -> list[str]:
-    """What an input costs on average, by stage and in all: a table of its own."""
+    """The average cost of each input, by stage and in all: a table of its own."""
     lines = [
         "| run | select | search | certify | draws in all | forward passes | time |",
         "|---|---|---|---|---|---|---|",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from doublebubble.geometry.profile import Guess, Prices, PriceTable, best_profile_prices, mean_value
+from doublebubble.geometry.profile import GuessedProfile, Prices, PriceTable, best_profile_prices, mean_value
 from doublebubble.geometry.profile.cost import FARTHEST, NARROWEST
 from doublebubble.geometry.profile.design import FINE
 from doublebubble.types import Floats
@@ -31,7 +31,7 @@ class Reached(NamedTuple):
         return self.radius * float(np.cos(self.angle)), self.radius * float(np.sin(self.angle))
 
 
-def exact_radius(prices_for: Guess, r0: float, known: Guess | None = None) -> Reached:
+def exact_radius(prices_for: GuessedProfile, r0: float, known: GuessedProfile | None = None) -> Reached:
     """The radius that (R1) gives, at least r0, in sigmas: prices for one guess, means of what is `known`.
 
     The two differ where what is known is an estimate: prices from a smooth fit do not adapt to its noise.
@@ -59,7 +59,7 @@ def exact_radius(prices_for: Guess, r0: float, known: Guess | None = None) -> Re
     return worst
 
 
-def _leads(prices: list[Prices], known: Guess, a: Floats, b: Floats) -> Floats:
+def _leads(prices: list[Prices], known: GuessedProfile, a: Floats, b: Floats) -> Floats:
     """What each functional proves at its own displacement; bins are divided, so that chords lose little."""
     table = PriceTable([_divided(each) for each in prices])
     means = np.array([mean_value(each, known) for each in prices])

@@ -16,7 +16,7 @@ from scipy.special import ndtri as Phi_inv
 from benchmarks.profile_ceiling import exact_radius
 from doublebubble.bounds import VoteBounds, largest_lead_gradient
 from doublebubble.bounds.profile import ProfileCounts, profile_bound
-from doublebubble.bounds.ray import expected_ray
+from doublebubble.bounds.ray_gradient import expected_ray
 from doublebubble.bounds.votes import rest_bound
 from doublebubble.geometry.profile import bin_masses, checked_guess
 from doublebubble.search.forecast import expected_counts

@@ -16,7 +16,7 @@ from doublebubble import SmoothedClassifier
 from doublebubble.geometry.profile import bin_masses
 from doublebubble.lines import Line
 from doublebubble.measuring import fastest_program
-from doublebubble.methods.profile import ProfileStatistic, RivalProfile
+from doublebubble.methods.profile.statistic import ProfileStatistic, RivalProfile
 from doublebubble.protocols.sound import certified_ball
 from doublebubble.search.plan import BallPlan
 from doublebubble.search.profile import Scene, profile_edges

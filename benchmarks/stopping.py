@@ -3,7 +3,7 @@
     python -m benchmarks.stopping --model DIR --dataset mnist --data-dir DATA [--inputs 500] [--n 10000] [--sigma 0.5]
         [--radii 0.25,0.5,0.75,1] [--peer-batches 32,128,512] [--json FILE]
 
-`--model` is what `doublebubble train --arch lenet` wrote: how many draws an input takes depends on the weights. All run
+`--model` is what `doublebubble train --arch lenet` wrote: the draws for each input depend on the weights. All run
 in one process, one after the other in turns of a tenth of the inputs, so that a busy moment hits each of them; one
 thread and its CPU time, which is the wall time of a machine that does nothing else. The peer,
 adversarial-robustness-toolbox, is timed at each batch size on a tenth of the inputs, and its best one and its default,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from doublebubble.bounds.ray import RayMoments
+from doublebubble.bounds.ray_gradient import RayMoments
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line
 from doublebubble.rays import Ray

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,8 @@ def toy() -> Iterator[None]:
 def test_the_packages_own_methods_are_found_the_simplest_first() -> None:
     assert registry.names("paper") == ("cohen", "single", "boundary", "double")
     assert registry.names("sound")[:6] == ("cohen", "single", "boundary", "double", "dipole", "first_order")
-    files = {path.stem for path in (ROOT / "src/doublebubble/methods").glob("*.py")} - {"__init__"}
-    assert set(registry.names()) == files == set(registry.listed())
+    modules = {path.stem for path in (ROOT / "src/doublebubble/methods").iterdir()} - {"__init__", "__pycache__"}
+    assert set(registry.names()) == modules == set(registry.listed())
 
 
 def test_every_method_can_be_told_from_the_others() -> None:
@@ -90,6 +91,13 @@ def test_a_method_in_one_file_is_found_everywhere(toy: None, tmp_path: Path) -> 
     assert "#123456" in page
     record = json.loads((tmp_path / "run" / "records.jsonl").read_text().splitlines()[0])
     assert "toy" in json.dumps(record)
+
+
+def test_help_lists_a_method_of_another_package_without_importing_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry.names()
+    entry = EntryPoint("far", "no.such.module", "doublebubble.methods")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == entry.group else [])
+    assert set(registry.listed()) == {"far", *known}
 
 
 def test_help_lists_a_method_that_a_file_adds() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from doublebubble.bounds.ray import HEAVIEST, RayMoments
+from doublebubble.bounds.ray_gradient import HEAVIEST, RayMoments
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line, projection, unit_vector
 from doublebubble.types import Floats

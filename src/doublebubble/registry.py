@@ -91,9 +91,9 @@ def names(protocol: Protocol | None = None) -> tuple[Method, ...]:
 
 
 def listed() -> tuple[Method, ...]:
-    """The names of the package's own methods and of those registered so far, without importing any: for help texts."""
+    """The names of all methods without importing any, those of other packages by their entry points: for help texts."""
     own = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent / "methods")]))
-    return tuple(sorted({*own, *_METHODS}))
+    return tuple(sorted({*own, *_METHODS, *(entry.name for entry in entry_points(group=_PACKAGE))}))
 
 
 def card(name: Method) -> MethodCard:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from doublebubble.bounds.gradient import SUM_ERROR
-from doublebubble.bounds.ray import RayMoments
+from doublebubble.bounds.ray_gradient import RayMoments
 from doublebubble.errors import SettingError
 from doublebubble.lines import Line
 from doublebubble.rays import Aim, Ray

@@ -9,13 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 from scipy.special import ndtr as Phi
 
 from doublebubble.bounds import controlled_votes as controlled
-from doublebubble.bounds.controlled_votes import Change, Control, change_at, change_reserve, is_majority
+from doublebubble.bounds.controlled_votes import (
+    Change,
+    Control,
+    change_at,
+    change_reserve,
+    controlled_payoffs,
+    is_majority,
+)
 from doublebubble.bounds.ladder import Ladder, vote_ladder
 from doublebubble.bounds.planning import exact_reach
-from doublebubble.bounds.sequences import Bet
+from doublebubble.bounds.sequences import Bet, largest_stake, log_wealth, spread_bet, target, vote_payoffs
 from doublebubble.errors import InputError, SettingError
 from doublebubble.geometry.profile import bin_masses
 from doublebubble.types import Floats
@@ -216,3 +224,73 @@ def test_a_control_variate_fits_its_bins() -> None:
         change_at(ladder(), 1.0, 0, 3, 3, [0], control(pilot=9))
     with pytest.raises(SettingError, match="an open radius"):
         change_at(ladder(), 1.0, 0, 30, 30, [], control())
+
+
+# What a draw pays
+
+
+def growth(payoffs: Floats, law: Floats) -> float:
+    """The fastest mean growth of the log wealth that one stake has, if the cells have these chances."""
+    top = largest_stake(payoffs.ravel().tolist())
+    found = minimize_scalar(
+        lambda stake: -float((law * np.log1p(stake * payoffs)).sum()), bounds=(0, top), method="bounded"
+    )
+    return -float(found.fun)
+
+
+@given(st.data())
+def test_a_control_variate_never_raises_the_mean(data: st.DataObject) -> None:
+    """For any masses, any control variate and any conditional law of the votes."""
+    bins = data.draw(st.integers(1, 6))
+    sizes = np.array(data.draw(st.lists(st.floats(0.01, 1), min_size=bins, max_size=bins)))
+    masses = sizes / sizes.sum()
+    control = data.draw(st.lists(st.floats(-3, 3), min_size=bins, max_size=bins))
+    hit = np.array(data.draw(st.lists(st.floats(0, 1), min_size=bins, max_size=bins)))
+    payoffs = np.array(vote_payoffs(data.draw(st.floats(0, 3))))
+    law = masses[:, None] * np.stack([hit, 1 - hit], -1)
+    plain = float((law * payoffs).sum())
+    controlled = float((law * controlled_payoffs(payoffs, control, masses.tolist())).sum())
+    assert plain - 1e-10 < controlled <= plain
+
+
+def test_wrong_claims_with_a_control_variate_are_at_most_alpha_exactly() -> None:
+    alpha, t = 0.3, 0.5
+    masses, hit = [0.5, 0.3, 0.2], np.array([0.95, 0.5, 0.0])
+    hit[2] = (float(Phi(t)) - 0.5 * hit[0] - 0.3 * hit[1]) / 0.2
+    assert 0 <= hit[2] <= 1
+    for control in ([0.0, 0.0, 0.0], [0.3, -0.2, -0.4], [-0.3, 0.2, 0.1]):
+        payoffs = controlled_payoffs(vote_payoffs(t), control, masses).ravel().tolist()
+        law = (np.array(masses)[:, None] * np.stack([hit, 1 - hit], -1)).ravel()
+        bet = spread_bet(payoffs, alpha, 60, float(law @ np.square(payoffs)))
+        none: State = (0,) * 6
+        chance = chance_of(
+            none,
+            lambda counts, cell: tuple(count + (place == cell) for place, count in enumerate(counts)),
+            lambda counts, bet=bet: bool(log_wealth(bet, counts) >= target(alpha)),  # type: ignore[misc]
+            law.tolist(),
+            6,
+        )
+        assert 0 < chance <= alpha
+
+
+def test_a_good_control_variate_needs_fewer_draws_than_counting_can() -> None:
+    """Votes that depend on z: growth above KL(p, p0), the most that counting allows; a bad one has less."""
+    edges = np.linspace(-2.5, 2.5, 30)
+    masses = np.diff(np.concatenate([[0.0], Phi(edges), [1.0]]))
+    middle = np.concatenate([[-2.8], (edges[1:] + edges[:-1]) / 2, [2.8]])
+    hit = Phi((0.65 - 0.8 * middle) / 0.6)
+    t = 0.55
+    p, p0 = float(masses @ hit), float(Phi(t))
+    law = masses[:, None] * np.stack([hit, 1 - hit], -1)
+    kl = p * math.log(p / p0) + (1 - p) * math.log((1 - p) / (1 - p0))
+    plain = growth(np.broadcast_to(np.array(vote_payoffs(t)), law.shape), law)
+    assert plain == pytest.approx(kl, rel=1e-3)
+    good = growth(controlled_payoffs(vote_payoffs(t), hit.tolist(), masses.tolist()), law)
+    bad = growth(controlled_payoffs(vote_payoffs(t), (-hit).tolist(), masses.tolist()), law)
+    assert bad < plain < good / 1.3
+
+
+def test_a_control_variate_and_its_masses_fit() -> None:
+    for control, masses in (([0.1], [0.5, 0.5]), ([0.1, 0.1], [0.5, 0.4]), ([0.1, 0.1], [1.5, -0.5])):
+        with pytest.raises(SettingError):
+            controlled_payoffs((0.5, -0.5), control, masses)

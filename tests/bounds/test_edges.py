@@ -6,8 +6,7 @@ import pytest
 from doublebubble.bounds.edges import Edges
 from doublebubble.bounds.ladder import Ladder, looks, vote_ladder
 from doublebubble.bounds.leader import open_levels
-from doublebubble.bounds.rivals import rival_bets
-from doublebubble.bounds.sequences import target
+from doublebubble.bounds.sequences import spread_bet, target
 from doublebubble.errors import SettingError
 
 RADII = (0.1, 0.5, 1.0, 2.0)
@@ -48,6 +47,6 @@ def test_what_does_not_fit_is_refused() -> None:
     for at in ((), (0, 50), (5, 5, 50), (5, 40)):
         with pytest.raises(SettingError, match="looks"):
             Edges(ladder, at)
-    claim, refusal = rival_bets(0.6, 0.2, 0.5, (0.01, 0.05), 50)
+    claim = refusal = spread_bet((0.4, -0.6, -0.1), 0.01, 50, 0.2)
     with pytest.raises(SettingError, match="counts votes"):
         Edges(Ladder((0.5,), ((claim,),), ((refusal,),), (0.01,), 0.05, 50), (50,))

@@ -15,7 +15,7 @@ from scipy.special import ndtr as Phi
 
 from doublebubble.bounds.controlled_votes import Control
 from doublebubble.bounds.edges import Edges
-from doublebubble.bounds.ladder import Stop, done, looks, start, step, vote_ladder
+from doublebubble.bounds.ladder import Stop, looks, vote_ladder
 from doublebubble.bounds.leader import (
     Race,
     Win,
@@ -28,6 +28,7 @@ from doublebubble.bounds.leader import (
 )
 from doublebubble.errors import SettingError
 from tests.bounds.exact import chance_of
+from tests.bounds.stepping import done, start, step
 
 
 def open_edges(

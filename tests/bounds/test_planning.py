@@ -7,23 +7,24 @@ import pytest
 from scipy.special import ndtr as Phi
 
 from doublebubble.bounds import clopper_pearson
-from doublebubble.bounds.ladder import done, looks, start, step, vote_ladder
+from doublebubble.bounds.ladder import looks, vote_ladder
 from doublebubble.bounds.planning import (
     draws_ahead,
     exact_reach,
     fewest_draws,
     least_draws,
-    outlook,
+    radius_means,
     stopping_law,
     vote_law,
 )
 from doublebubble.bounds.sequences import miss_bet, reach, vote_bet
 from doublebubble.errors import InputError, SettingError
 from tests.bounds.exact import crossing_chance
+from tests.bounds.stepping import done, start, step
 
 
 def test_the_law_is_that_of_the_ladder() -> None:
-    """Mean draws and power at three p against 60 runs of `step` itself each."""
+    """Mean draws and power at three p against 60 runs of a ladder each."""
     t, alpha, beta, cap = 0.5, 0.05, 0.1, 150
     law, ladder = vote_law(t, alpha, beta, cap), vote_ladder((t,), 1.0, alpha, beta, cap)
     rng = np.random.default_rng(1)
@@ -81,22 +82,22 @@ def test_the_fewest_draws_are_those_of_the_exact_bound(radius: float, alpha: flo
 
 def test_the_outlook_averages_over_inputs() -> None:
     law = vote_law(0.5, 0.001, 0.05, 2000)
-    seen = outlook(law, [100] * 60 + [10] * 40, 100, [True] * 50 + [False] * 50)
+    seen = radius_means(law, [100] * 60 + [10] * 40, 100, [True] * 50 + [False] * 50)
     assert seen.certified == pytest.approx(0.5, abs=0.01)
     assert seen.certified_error == pytest.approx(0.05, abs=0.01)
-    easy, hopeless = outlook(law, [100], 100), outlook(law, [10], 100)
+    easy, hopeless = radius_means(law, [100], 100), radius_means(law, [10], 100)
     assert seen.draws == pytest.approx(0.6 * easy.draws + 0.4 * hopeless.draws)
     assert easy.draws_error == math.inf
     assert hopeless.certified < 1e-3 < 0.99 < easy.certified
-    assert outlook(law, [80, 60], 100).certified < outlook(law, [85, 65], 100).certified
+    assert radius_means(law, [80, 60], 100).certified < radius_means(law, [85, 65], 100).certified
 
 
 def test_what_does_not_fit_is_refused() -> None:
     law = vote_law(0.5, 0.05, 0.05, 50)
     with pytest.raises(InputError):
-        outlook(law, [5], 4)
+        radius_means(law, [5], 4)
     with pytest.raises(InputError):
-        outlook(law, [], 4)
+        radius_means(law, [], 4)
     with pytest.raises(InputError):
         law.weights(1.5)
     with pytest.raises(InputError):

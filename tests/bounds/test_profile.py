@@ -22,13 +22,12 @@ from doublebubble.bounds.profile import (
     functional_lower_bound,
     profile_bound,
     rounded_test,
-    unit_prices,
 )
-from doublebubble.bounds.ray import RayMoments, RayTest, ray_gradient_bound
+from doublebubble.bounds.ray_gradient import RayMoments, RayTest, ray_gradient_bound
 from doublebubble.errors import BudgetError, InputError, SettingError
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
-    Guess,
+    GuessedProfile,
     Prices,
     Sector,
     bin_masses,
@@ -45,25 +44,28 @@ MIDDLES = np.concatenate((EDGES[:1] - 0.4, 0.5 * (EDGES[1:] + EDGES[:-1]), EDGES
 F_A = ndtr(1.2 - 1.5 * MIDDLES)
 GUESS = checked_guess(EDGES, F_A, 0.7 * (1 - F_A), 0.1)
 PRICES = Prices(EDGES, np.exp(0.8 * MIDDLES - 0.2), np.exp(0.8 * MIDDLES - 0.1) + 0.1, 0.3)
+FOR_A = Prices(EDGES, np.ones(len(EDGES) + 1), np.zeros(len(EDGES) + 1), 0.0)
+AGAINST_B = Prices(EDGES, np.zeros(len(EDGES) + 1), np.ones(len(EDGES) + 1), 0.0)
+"""Functionals that are plain probabilities: P(A) and P(not B)."""
 MASSES = bin_masses(EDGES)
 
 
-def chances(guess: Guess) -> Floats:
+def chances(guess: GuessedProfile) -> Floats:
     other = np.maximum(1 - guess.f_a - guess.f_b, 0)
     p: Floats = MASSES[:, None] * np.stack([guess.f_a, guess.f_b, other], axis=1)
     return p
 
 
-def truth(prices: Prices, guess: Guess) -> float:
+def truth(prices: Prices, guess: GuessedProfile) -> float:
     return float(MASSES @ (prices.k_a * guess.f_a + prices.k_b * (1 - guess.f_b)))
 
 
-def tables(guess: Guess, n: int, times: int, seed: int) -> Counts:
+def tables(guess: GuessedProfile, n: int, times: int, seed: int) -> Counts:
     p = chances(guess).ravel()
     return np.random.default_rng(seed).multinomial(n, p / p.sum(), times).reshape(times, -1, 3)
 
 
-@pytest.mark.parametrize("prices", [PRICES, unit_prices(EDGES, "A"), unit_prices(EDGES, "B")])
+@pytest.mark.parametrize("prices", [PRICES, FOR_A, AGAINST_B])
 @pytest.mark.parametrize("alpha", [0.2, 0.05])
 def test_coverage_whatever_the_guess(prices: Prices, alpha: float) -> None:
     wrong = checked_guess(EDGES, ndtr(0.3 - MIDDLES), 0.2 * np.ones(12), 0.1)
@@ -106,7 +108,7 @@ def test_the_control_variate_narrows() -> None:
 
 def test_a_plain_count_beats_the_exact_interval() -> None:
     n, alpha = 20_000, 0.001
-    test = design_functional_test(unit_prices(EDGES, "A"), GUESS, n, alpha)
+    test = design_functional_test(FOR_A, GUESS, n, alpha)
     drawn = tables(GUESS, n, 60, 9)
     ours = [functional_lower_bound(test, table, alpha) for table in drawn]
     exact = [clopper_pearson(int(table[:, 0].sum()), n, alpha, "lower") for table in drawn]
@@ -129,8 +131,6 @@ def test_what_cannot_be_meant() -> None:
             functional_lower_bound(test, bad, 0.01)
     with pytest.raises(InputError):
         functional_lower_bound(test._replace(control=np.full(12, np.nan)), np.ones((12, 3), np.int64), 0.01)
-    with pytest.raises(InputError):
-        unit_prices(EDGES, "C")
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.2])

@@ -125,7 +125,9 @@ def test_damage_and_wrong_use_have_their_exit_codes(capsys: pytest.CaptureFixtur
     assert f"records.jsonl: line {line}: damaged" in err
     assert records.read_bytes() == bytes(content)
     for wrong in (
-        ["--indices", "0:1000"],
+        ["--indices", "400:1000"],
+        ["--indices", "0:-1"],
+        ["--indices", "5:5"],
         ["--n", "0"],
         ["--methods", "cohen,magic"],
         ["--engine", "slurm"],
@@ -153,6 +155,17 @@ def test_a_warning_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
     assert code == 0
     assert err.startswith("warning: n = 5 draws cannot certify any radius")
     assert err.count("\n") == 1
+
+
+def test_a_slice_beyond_the_data_is_cut_and_the_command_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, _, err = call(capsys, *options(tmp_path / "run", "--quiet", "--indices", "357:400"))
+    assert (code, err) == (
+        0,
+        "warning: indices: '357:400' ends beyond the data, which have 359 inputs; it is cut there\n",
+    )
+    assert [record.index for record in read_run(tmp_path / "run").records] == [357, 358]
 
 
 def test_shards_merge_into_the_whole(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

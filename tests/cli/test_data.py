@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from doublebubble.data.download import SOURCES, Source
+from doublebubble.data.download import PUBLISHED_FILES, PublishedFile
 from tests.cli.calling import call
 
 
@@ -39,8 +39,8 @@ def test_download_from_a_local_server(
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         pin = hashlib.sha256(content).hexdigest()
-        source = Source(f"http://127.0.0.1:{server.server_port}/f", pin, "FashionMNIST/raw/f.gz")
-        monkeypatch.setitem(SOURCES, "fashion-mnist", (source,))
+        source = PublishedFile(f"http://127.0.0.1:{server.server_port}/f", pin, "FashionMNIST/raw/f.gz")
+        monkeypatch.setitem(PUBLISHED_FILES, "fashion-mnist", (source,))
         code, out, err = call(capsys, "data", "download", "fashion-mnist", "--data-dir", str(tmp_path))
         server.shutdown()
         thread.join()

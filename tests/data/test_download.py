@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from doublebubble.data import download as module
-from doublebubble.data.download import SOURCES, UNPACKED, Source, download, wrong_files
+from doublebubble.data.download import PUBLISHED_FILES, UNPACKED, PublishedFile, download, wrong_files
 from doublebubble.errors import DataError
 
 CONTENT = np.random.default_rng(8).bytes(1_000_000)
@@ -66,8 +66,8 @@ def server() -> Iterator[Server]:
 def offer(monkeypatch: pytest.MonkeyPatch, server: Server, target: str, unpacks_to: str | None = None) -> None:
     """Make `mnist` one file on the local server, pinned to its content."""
     pin = hashlib.sha256(server.content).hexdigest()
-    source = Source(f"http://127.0.0.1:{server.server_port}/file", pin, target, unpacks_to)
-    monkeypatch.setitem(SOURCES, "mnist", (source,))
+    source = PublishedFile(f"http://127.0.0.1:{server.server_port}/file", pin, target, unpacks_to)
+    monkeypatch.setitem(PUBLISHED_FILES, "mnist", (source,))
 
 
 def silent(name: str, have: int, total: int | None) -> None:
@@ -145,8 +145,10 @@ def test_without_a_network_one_sentence_says_what_to_put_where(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
 ) -> None:
     offer(monkeypatch, server, "MNIST/raw/file.gz")
-    (source,) = SOURCES["mnist"]
-    monkeypatch.setitem(SOURCES, "mnist", (Source("http://127.0.0.1:9/file", source.sha256, source.target),))
+    (source,) = PUBLISHED_FILES["mnist"]
+    monkeypatch.setitem(
+        PUBLISHED_FILES, "mnist", (PublishedFile("http://127.0.0.1:9/file", source.sha256, source.target),)
+    )
     with pytest.raises(DataError, match=r"or put by hand under .*: MNIST/raw/train-images-idx3-ubyte") as caught:
         download("mnist", tmp_path, silent)
     assert "\n" not in str(caught.value)
@@ -201,6 +203,6 @@ def test_files_brought_along_are_checked_against_their_hashes(tmp_path: Path, mo
 
 
 def test_every_pin_is_a_sha256_and_no_two_files_share_one() -> None:
-    pins = [source.sha256 for sources in SOURCES.values() for source in sources] + list(UNPACKED.values())
+    pins = [source.sha256 for sources in PUBLISHED_FILES.values() for source in sources] + list(UNPACKED.values())
     assert all(len(bytes.fromhex(pin)) == 32 for pin in pins)
     assert len(set(pins)) == len(pins)

@@ -88,7 +88,6 @@ SCRIPT = """
 import sys, torch
 from torch.utils.data import DataLoader, TensorDataset
 import doublebubble as db
-from doublebubble.audit.oracles import HalfSpace
 from doublebubble.data import load_dataset
 from tests.engines.centroids import make
 torch.set_num_threads(1)

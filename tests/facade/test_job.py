@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
+import doublebubble as db
 from doublebubble.config import CertifyConfig
 from doublebubble.data import load_dataset
-from doublebubble.errors import RunError, SettingError
-from doublebubble.facade.job import check_origin, make_job
+from doublebubble.errors import DoubleBubbleWarning, RunError, SettingError
+from doublebubble.facade.job import Indices, check_origin, chosen_indices, make_job
 from doublebubble.runs.store import RunStore
 from tests.engines.centroids import make
 from tests.runs.samples import certificate
@@ -62,3 +64,17 @@ def test_the_origin_of_a_run_is_checked_by_data_tensors_and_logits() -> None:
         check_origin(spec, make(), data)
     with pytest.raises(RunError, match="another model: this one gives other logits"):
         check_origin(spec, Shifted(0.1).eval(), data)
+
+
+def test_a_selection_of_no_inputs_says_so() -> None:
+    empty: tuple[Indices, ...] = ([], slice(7, 3), np.array([], dtype=int))
+    for none in empty:
+        with pytest.raises(SettingError, match=r"indices: expected at least one input, .* names none of 10"):
+            chosen_indices(none, 10)
+
+
+def test_a_warning_that_a_slice_was_cut_points_at_the_caller() -> None:
+    with pytest.warns(DoubleBubbleWarning, match="it is cut there") as caught:
+        run = db.certify(make(), "digits", 0.5, indices="357:400", n=50, n0=20, batch_size=16, quiet=True)
+    assert [record.index for record in run.records] == [357, 358]
+    assert {warning.filename for warning in caught} == {__file__}

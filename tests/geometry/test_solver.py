@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
+from doublebubble.geometry.arguments import Balls
 from doublebubble.geometry.dual import Dual
-from doublebubble.geometry.inputs import Balls
-from doublebubble.geometry.solver import Rows, best_multipliers
+from doublebubble.geometry.solver import DualProblem, best_multipliers
 from doublebubble.types import Floats
 
 
@@ -55,17 +55,17 @@ def test_one_ball_in_free_space_gives_its_radius_less_its_distance() -> None:
 
 def test_slopes_and_curvature_are_the_derivatives() -> None:
     dual = problem(3, boxed=True)
-    rows = Rows(dual.c, dual.excess, -np.ones(3), dual.box, 0.0)
+    made = DualProblem(dual.c, dual.excess, -np.ones(3), dual.box, 0.0)
     lam, step = np.array([0.2, 0.1, 0.3]), 1e-6
 
     def slopes_at(mu: Floats) -> Floats:
-        rows.value(mu, 1.0 - mu.sum())
-        return rows.slopes()
+        made.value(mu, 1.0 - mu.sum())
+        return made.slopes()
 
-    here, bent = slopes_at(lam), rows.curvature(1.0 - lam.sum())
+    here, bent = slopes_at(lam), made.curvature(1.0 - lam.sum())
     for k, along in enumerate(np.eye(3)):
         ahead, behind = lam + step * along, lam - step * along
-        quotient = (rows.value(ahead, 1.0 - ahead.sum()) - rows.value(behind, 1.0 - behind.sum())) / (2 * step)
+        quotient = (made.value(ahead, 1.0 - ahead.sum()) - made.value(behind, 1.0 - behind.sum())) / (2 * step)
         assert here[k] == pytest.approx(quotient, abs=1e-7)
         change = (slopes_at(ahead) - slopes_at(behind)) / (2 * step)
         np.testing.assert_allclose(-bent[k], change, atol=1e-5)

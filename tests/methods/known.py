@@ -12,11 +12,11 @@ from scipy.special import ndtri
 
 from doublebubble.audit.coverage import Case, at
 from doublebubble.audit.oracles import PlanarTable
-from doublebubble.bounds.ray import RayMoments
+from doublebubble.bounds.ray_gradient import RayMoments
 from doublebubble.bounds.votes import rest_bound
-from doublebubble.geometry.profile import Guess, best_profile_prices, default_edges
+from doublebubble.geometry.profile import GuessedProfile, best_profile_prices, default_edges
 from doublebubble.lines import Line
-from doublebubble.methods.profile import ProfileStatistic, RivalProfile, by_vote
+from doublebubble.methods.profile.statistic import ProfileStatistic, RivalProfile, by_vote
 from doublebubble.rays import Ray
 from doublebubble.search.lead import at_faces
 from doublebubble.search.profile import Scene, profile_edges
@@ -171,7 +171,7 @@ def worst_case(p: float, slope: float, gamma: float, angle: float, stretch: floa
     in which the bracket of (R1) is positive. No classifier with this profile and slope has a smaller lead there.
     """
     sigma, length = 0.5, stretch * float(ndtri(p))
-    guess: Guess = blurred_profile(p, slope, gamma, np.array(WORST_EDGES))
+    guess: GuessedProfile = blurred_profile(p, slope, gamma, np.array(WORST_EDGES))
     a, b = float(length * np.cos(angle)), float(length * np.sin(angle))
     (prices,) = best_profile_prices(guess, a, b)
     z, y = np.unique(np.concatenate([guess.edges, np.linspace(-3.0, 3.0, 31)])), np.linspace(-3.5, 3.5, 71)

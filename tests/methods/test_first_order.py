@@ -22,7 +22,7 @@ from doublebubble.bounds import (
 )
 from doublebubble.errors import SettingError
 from doublebubble.geometry import Rival, cohen_radius, first_order_radius
-from doublebubble.methods.first_order import FirstOrderStatistic, Guess, Outset, RivalTest
+from doublebubble.methods.first_order import FirstOrderStatistic, GuessedGradient, Outset, RivalTest
 from doublebubble.search.forecast import expected_counts
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
@@ -175,8 +175,8 @@ def outset(counts: list[int], n: int, dim: int = 3072) -> Outset:
     return Outset(np.array(counts), 0, n, dim, 0.001, 0.5)
 
 
-def usual(stand: Outset, times: float = 1.0) -> dict[int | None, Guess]:
-    return {probe.rival: Guess(times * probe.usual) for probe in stand.probes(1000)}
+def usual(stand: Outset, times: float = 1.0) -> dict[int | None, GuessedGradient]:
+    return {asked.rival: GuessedGradient(times * asked.usual) for asked in stand.lead_tests(1000)}
 
 
 def test_gradients_pay_for_a_usual_network() -> None:
@@ -211,13 +211,13 @@ def test_the_forecast_of_a_slab_is_what_certification_gives() -> None:
     config = db.CertifyConfig(n=100_000, n0=5000, alpha=ALPHA, methods=("first_order",))
     certs = [db.Certifier(slab(784, 0.9), config).certify(torch.zeros(784), index=index) for index in range(3)]
     stand = Outset(np.array([500, 4500]), 1, 100_000, 784, ALPHA, 0.5)
-    design = stand.design({None: Guess(0.0)})
+    design = stand.design({None: GuessedGradient(0.0)})
     exact = first_order_radius(0.9, [Rival(0.1, 0.0)], 0.5)
     assert np.mean([cert.radius for cert in certs]) == pytest.approx(design.radius, rel=0.02)
     assert all(0.94 * exact < cert.radius < exact for cert in certs)
 
 
 def test_no_probe_where_gradients_cannot_pay() -> None:
-    assert outset([0, 500], 5000).probes(100) == []
-    assert outset([400, 100], 3).probes(100) == []
-    assert outset([400, 100], 5000).probes(3) == []
+    assert outset([0, 500], 5000).lead_tests(100) == []
+    assert outset([400, 100], 3).lead_tests(100) == []
+    assert outset([400, 100], 5000).lead_tests(3) == []

@@ -1,4 +1,4 @@
-"""A method in one file: Cohen's radius from the first half of the draws. Nothing else in the package knows of it."""
+"""A method in one file: Cohen's binary radius at half of alpha. Nothing else in the package knows of it."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from doublebubble.tally import Request, Tally
 
 @dataclass(frozen=True)
 class ToyStatistic:
-    """Votes of all draws, counted against the class as if twice as many rivals had voted."""
+    """Votes of all draws, at half of the alpha that is there."""
 
     rule: VotesRule
     name: str = "toy"

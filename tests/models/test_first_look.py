@@ -57,6 +57,21 @@ def test_an_undefended_model_is_noticed() -> None:
     assert "put a denoiser before it" in warnings[0]
 
 
+@pytest.mark.parametrize(("count", "wrong"), [(1, 0), (2, 1), (4, 1), (6, 2)])
+def test_a_good_part_of_few_images_is_not_called_guessing(count: int, wrong: int) -> None:
+    """Guessing does as well now and then, but so few images cannot show that this is guessing."""
+    inputs, labels = one_hot(count)
+    labels[:wrong] = (labels[:wrong] + 1) % K
+    assert first_look(Reads(), inputs, labels, sigma=0.01, num_classes=K).warnings == ()
+
+
+def test_few_images_of_which_none_is_right_are_called_guessing() -> None:
+    inputs, labels = one_hot(6)
+    twisted = (labels + torch.tensor([1, 2, 3, 4, 1, 2])) % K
+    (warning,) = first_look(Reads(), inputs, twisted, sigma=0.01, num_classes=K).warnings
+    assert "names 0 of 6 clean images correctly, no better than guessing" in warning
+
+
 class ExpectsMeanZero(nn.Module):
     """Names the first pixel above 1, else class 0: right where each channel has mean 0 and variance 1."""
 

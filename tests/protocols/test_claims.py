@@ -12,7 +12,7 @@ from doublebubble.bounds import VotesRule, clopper_pearson
 from doublebubble.geometry import certified_radius, cohen_radius
 from doublebubble.methods.cohen import VotesStatistic
 from doublebubble.protocols import sound
-from doublebubble.search.plan import BallPlan, Plan
+from doublebubble.search.plan import BallPlan, MethodPlan
 from doublebubble.smoothing import Input
 from doublebubble.tally import Tally
 
@@ -32,7 +32,7 @@ def test_a_ball_without_a_radius_covers_nothing() -> None:
     balls = tuple(BallPlan(f"double/{k}", centre, 2000, statistic) for k, centre in enumerate(centres))
     config = db.CertifyConfig(n=4000, alpha=ALPHA)
     made = sound.claim(
-        Plan("double", balls, True, "by hand"),
+        MethodPlan("double", balls, True, "by hand"),
         Input(0, case.x, None),
         {"double/0": tally(200, 1800), "double/1": tally(1000, 1000)},
         case.smoothed,
@@ -95,7 +95,7 @@ def test_balls_for_two_classes_are_refused() -> None:
     seen = {"double/0": tally(1800, 200), "double/1": tally(200, 1800)}
     config = db.CertifyConfig(n=4000, alpha=ALPHA)
     with pytest.raises(AssertionError, match="one class"):
-        sound.claim(Plan("double", balls, True, "by hand"), Input(0, SLAB.x, None), seen, SLAB.smoothed, config)
+        sound.claim(MethodPlan("double", balls, True, "by hand"), Input(0, SLAB.x, None), seen, SLAB.smoothed, config)
 
 
 def test_a_ball_of_no_finite_radius_claims_nothing() -> None:

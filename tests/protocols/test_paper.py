@@ -1,49 +1,23 @@
-import dataclasses
+"""Protocol `paper` on a trained network and at a half-space: what its certificates hold and say."""
+
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
-from doublebubble import ABSTAIN, Guarantee, SmoothedClassifier
-from doublebubble.audit.oracles import HalfSpace
+from doublebubble import Guarantee, SmoothedClassifier
 from doublebubble.bounds import goodman
 from doublebubble.certificate import Certificate, Status
 from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.errors import InputError, ModelError, SettingError
 from doublebubble.geometry import cohen_radius, double_bubble_radius, published_boundary_radius
-from doublebubble.protocols import paper
-from doublebubble.smoothing import Input
-from doublebubble.streams import Stream
-from doublebubble.tally import Request, Tally
 from doublebubble.types import GradientKind, Method
 from tests.digits import digits, digits_model
-
-ALL: tuple[Method, ...] = ("cohen", "single", "boundary", "double")
-SHORT = PaperSearch(iterations=5, line_iterations=3)
-KINDS: tuple[GradientKind, ...] = ("approximate", "full")
-
-
-def settings(gradient: GradientKind = "approximate", n: int = 1000, **changes: object) -> CertifyConfig:
-    values = {"protocol": "paper", "n": n, "methods": ALL, "gradient": gradient, **changes}
-    return CertifyConfig.model_validate(values)
-
-
-def half_space(domain: tuple[float, float] | None = None, sigma: float = 0.5) -> SmoothedClassifier:
-    return SmoothedClassifier(HalfSpace([0.6, 0.8, 0.0], -0.7), sigma, 2, domain=domain, batch_size=500)
-
-
-INSIDE = torch.tensor([0.7, 0.8, 0.3])  # class 1 of the half-space, 0.36 from its boundary
-
-
-def certify(
-    smoothed: SmoothedClassifier, config: CertifyConfig, x: Tensor, index: int, label: int | None
-) -> Certificate:
-    return paper.certify(smoothed, config, Input(index, x, label))
+from tests.protocols.published import INSIDE, KINDS, certify, half_space, same, settings
 
 
 @functools.cache
@@ -127,12 +101,6 @@ def test_draws_and_costs_of_every_stage_are_in_the_certificate(gradient: Gradien
             assert c.draws["search"] == c.draws["line"] == 0
 
 
-def same(one: Certificate, other: Certificate) -> bool:
-    """Whether two certificates agree in everything but the time they took."""
-    left, right = (dataclasses.asdict(dataclasses.replace(c, seconds={})) for c in (one, other))
-    return repr(left) == repr(right)
-
-
 @pytest.mark.parametrize("gradient", KINDS)
 def test_the_same_certificate_again(gradient: GradientKind) -> None:
     def once(seed: int) -> Certificate:
@@ -169,213 +137,6 @@ def test_the_best_of_many_looks_is_larger_than_one_look(gradient: GradientKind) 
     certificates = [certify(smoothed, settings(gradient, methods=("cohen", "single")), INSIDE, i, 1) for i in range(12)]
     assert all(c.radii["single"] >= c.radii["cohen"] for c in certificates)
     assert sum(c.radii["single"] > c.radii["cohen"] for c in certificates) >= 4
-
-
-# Stated outcomes
-
-
-@pytest.mark.parametrize("gradient", KINDS)
-def test_a_wrong_class_is_stated(gradient: GradientKind) -> None:
-    c = certify(half_space(), settings(gradient), INSIDE, 3, 0)
-    assert c.status is Status.WRONG_CLASS
-    assert (c.prediction, c.radius, c.correct) == (1, 0.0, False)
-    assert c.radii == dict.fromkeys(ALL, 0.0)
-    assert "class 1 leads at the input, class 0 was tested" in c.reason
-
-
-def test_without_a_label_the_leading_class_is_tested() -> None:
-    c = certify(half_space(), settings(), INSIDE, 3, None)
-    assert (c.prediction, c.status, c.correct) == (1, Status.CERTIFIED, None)
-    assert same(dataclasses.replace(c, label=1), certify(half_space(), settings(), INSIDE, 3, 1))
-
-
-@pytest.mark.parametrize("gradient", KINDS)
-def test_in_free_space_boundary_is_single(gradient: GradientKind) -> None:
-    c = certify(half_space(None), settings(gradient), INSIDE * 5 - 2.5, 0, None)
-    assert c.radii["boundary"] == c.radii["single"]
-
-
-def test_another_box_is_the_unit_box_scaled() -> None:
-    """x -> 4 x - 1 maps [0, 1] to [-1, 3]; with sigma and steps scaled too, so is every radius of ball 2."""
-
-    def search(scale: float) -> PaperSearch:
-        return PaperSearch(start_noise=0, first_step=scale / 64, smallest_step=scale * 1e-7)
-
-    methods: tuple[Method, ...] = ("cohen", "single", "boundary")
-    unit = certify(half_space((0.0, 1.0)), settings(methods=methods, paper=search(1)), INSIDE, 4, 1)
-    stretched = SmoothedClassifier(HalfSpace([0.15, 0.2, 0.0], -0.35), 2.0, 2, domain=(-1.0, 3.0), batch_size=500)
-    c = certify(stretched, settings(methods=methods, paper=search(4)), 4 * INSIDE - 1, 4, 1)
-    assert unit.radii["boundary"] > unit.radii["single"] > unit.radii["cohen"]
-    for method in methods:
-        assert c.radii[method] == pytest.approx(4 * unit.radii[method], rel=1e-5)
-
-
-@pytest.mark.parametrize("gradient", KINDS)
-@pytest.mark.parametrize("domain", [None, (0.0, 1.0)])
-def test_unanimous_votes(gradient: GradientKind, domain: tuple[float, float] | None) -> None:
-    far = SmoothedClassifier(HalfSpace([1.0, 0.0, 0.0], 0.5), 0.02, 2, domain=domain, batch_size=500)
-    c = certify(far, settings(gradient), torch.full((3,), 0.5), 0, None)
-    assert c.counts["select"].tolist() == [0, 1000]
-    assert c.radii["single"] == c.radii["cohen"] == pytest.approx(c.balls[0].radius)
-    assert all(math.isfinite(r) for r in c.radii.values())
-    assert c.draws["search"] <= 10_000, "nothing to climb but the way back"
-
-
-@pytest.mark.parametrize("gradient", KINDS)
-@pytest.mark.parametrize("n", [1, 3, 10, 40])
-def test_a_tie_or_too_few_draws_abstain_or_are_finite(gradient: GradientKind, n: int) -> None:
-    on_the_boundary = torch.tensor([0.5, 0.5, 0.5])
-    for index in range(5):
-        c = certify(half_space((0.0, 1.0)), settings(gradient, n), on_the_boundary, index, None)
-        assert all(math.isfinite(r) and r >= 0 for r in c.radii.values())
-        assert all(math.isfinite(ball.radius) for ball in c.balls)
-        if c.radius == 0:
-            assert (c.status, c.prediction) == (Status.NOT_SEPARATED, ABSTAIN)
-
-
-class Gumbelled(nn.Module):
-    """The same logits everywhere: no gradient, and under `full` some votes for either class."""
-
-    def forward(self, batch: Tensor) -> Tensor:
-        return torch.tensor([0.02, 0.0]).to(batch) + 0 * batch.flatten(1)[:, :1]
-
-
-def test_a_vanishing_gradient_ends_the_search_with_that_reason() -> None:
-    flat = SmoothedClassifier(Gumbelled().eval(), 0.5, 2, batch_size=500)
-    c = certify(flat, settings("full", paper=PaperSearch(start_noise=0)), torch.full((4,), 0.5), 0, None)
-    assert "best of 1 looks, ended because the gradient vanished" in c.reason
-    assert "no line to search: ball 2 is centred at the input" in c.reason
-    assert c.status is Status.CERTIFIED
-    assert 0 < c.counts["select"][1] < 1000
-
-
-@pytest.mark.parametrize("gradient", KINDS)
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-@pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 1, 1)])
-def test_any_dtype_and_shape(gradient: GradientKind, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
-    x = INSIDE.to(dtype).reshape(shape)
-    config = settings(gradient, 200, paper=SHORT)
-    c = certify(half_space((0.0, 1.0)), config, x, 0, 1)
-    assert c.shape == shape
-    assert all(math.isfinite(r) for r in c.radii.values())
-    if dtype in (torch.float16, torch.bfloat16):
-        assert c.radii == certify(half_space((0.0, 1.0)), config, x.float(), 0, 1).radii
-
-
-@pytest.mark.parametrize("gradient", KINDS)
-def test_a_thousand_classes(gradient: GradientKind) -> None:
-    model = nn.Linear(6, 1000)
-    with torch.no_grad():
-        model.weight.copy_(torch.randn((1000, 6), generator=torch.Generator().manual_seed(1)))
-    smoothed = SmoothedClassifier(model.eval(), 0.25, 1000, batch_size=500)
-    c = certify(smoothed, settings(gradient, 500, paper=SHORT), torch.ones(6), 0, None)
-    assert all(math.isfinite(r) for r in c.radii.values())
-
-
-class Island(nn.Module):
-    """Class 0 in a small ball around the middle of the box, class 1 elsewhere."""
-
-    def forward(self, batch: Tensor) -> Tensor:
-        inside = 0.3 - (batch.flatten(1) - 0.5).norm(dim=1)
-        return torch.stack([inside, torch.zeros_like(inside)], 1)
-
-
-@pytest.mark.parametrize("gradient", KINDS)
-def test_a_search_that_leaves_the_class_records_nothing_there(gradient: GradientKind) -> None:
-    smoothed = SmoothedClassifier(Island().eval(), 0.05, 2, batch_size=500)
-    config = settings(gradient, 300, paper=PaperSearch(first_step=0.6, iterations=10))
-    x = torch.tensor([0.5, 0.5, 0.62])
-    for index in range(4):
-        c = certify(smoothed, config, x, index, 0)
-        assert all(int(ball.counts.argmax()) == 0 for ball in c.balls)
-        assert c.radii["single"] < 0.3
-
-
-# Options that the publication suggests
-
-
-def test_fewer_draws_search_and_all_draws_measure() -> None:
-    config = settings(paper=PaperSearch(draws=100))
-    c = certify(half_space((0.0, 1.0)), config, INSIDE, 0, 1)
-    looks = (c.draws["search"] + c.draws["line"]) // 100
-    assert looks * 100 == c.draws["search"] + c.draws["line"]
-    assert [ball.n for ball in c.balls] == [1000] * len(c.balls)
-    assert c.draws["certify"] == 1000 * (len(c.balls) - 1) > 0
-
-
-@pytest.mark.parametrize("gradient", KINDS)
-def test_the_thrifty_form_says_so_and_is_confirmed_by_fresh_draws(
-    gradient: GradientKind, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No stream of a look measures a ball: with one, the search would choose the draws that confirm it."""
-    used: list[tuple[str, str]] = []
-    tally, soft_scores = SmoothedClassifier.tally, SmoothedClassifier.soft_scores
-
-    def watched_tally(self: SmoothedClassifier, request: Request) -> Tally:
-        used.append((request.stream.stage, request.stream.part))
-        return tally(self, request)
-
-    def watched_scores(self: SmoothedClassifier, x: Tensor, n: int, stream: Stream, *rest: Any, **more: Any) -> Any:
-        used.append((stream.stage, stream.part))
-        return soft_scores(self, x, n, stream, *rest, **more)
-
-    monkeypatch.setattr(SmoothedClassifier, "tally", watched_tally)
-    monkeypatch.setattr(SmoothedClassifier, "soft_scores", watched_scores)
-    c = certify(half_space((0.0, 1.0)), settings(gradient, paper=PaperSearch.thrifty()), INSIDE, 0, 1)
-    assert len(c.balls) == 3
-    assert [ball.n for ball in c.balls] == [1000] * 3
-    assert [one for one in used if one[0] != "search"] == [
-        ("select", "input"),
-        ("certify", "second"),
-        ("certify", "third"),
-    ]
-    assert {one for one in used if one[0] == "search"} == {("search", "second/0"), ("search", "third/0")}
-    assert c.draws["certify"] == 2000
-    assert "by the thrifty form of the published search (looks of 256 fixed draws" in c.reason
-    assert "each find confirmed by 1000 draws of its own); it is not a guarantee at any level" in c.reason
-    assert "as published" not in c.reason
-    assert c.guarantee is Guarantee.NONE
-    published = certify(half_space((0.0, 1.0)), settings(gradient), INSIDE, 0, 1)
-    assert "as published" in published.reason
-    assert "thrifty" not in published.reason
-
-
-class Recorder(nn.Module):
-    """A half-space that keeps the first row of every batch it was fed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner, self.seen = HalfSpace([0.6, 0.8, 0.0], -0.7), list[Tensor]()
-
-    def forward(self, batch: Tensor) -> Tensor:
-        self.seen.append(batch[:2].detach().clone())
-        logits: Tensor = self.inner(batch)
-        return logits
-
-
-@pytest.mark.parametrize("fixed", [False, True])
-def test_no_two_looks_share_noise_unless_the_draws_are_fixed(fixed: bool) -> None:
-    recorder = Recorder().eval()
-    smoothed = SmoothedClassifier(recorder, 0.5, 2, batch_size=200)
-    config = settings(n=200, methods=("single",), paper=PaperSearch(fixed_draws=fixed, iterations=6))
-    smoothed.counts(INSIDE, 1, seed=0, index=0)  # the first look at the rows comes once, before the first draws
-    recorder.seen.clear()
-    c = certify(smoothed, config, INSIDE, 0, 1)
-    noise = {tuple((rows[0] - rows[1]).mul(1e3).round().tolist()) for rows in recorder.seen}
-    looks = c.draws["search"] // 200
-    assert looks >= 3
-    assert len(noise) == (2 if fixed else 1 + looks)
-
-
-def test_momentum_and_calibrated_noise_change_the_path() -> None:
-    plain, heavy, noisy = (
-        certify(
-            half_space((0.0, 1.0)), settings(methods=("single",), paper=PaperSearch.model_validate(extra)), INSIDE, 0, 1
-        )
-        for extra in ({}, {"momentum": 0.5}, {"calibrated_noise": 0.5})
-    )
-    assert not same(plain, heavy)
-    assert not same(plain, noisy)
 
 
 # Refusals

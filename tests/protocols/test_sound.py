@@ -13,7 +13,7 @@ from doublebubble.config import CertifyConfig
 from doublebubble.methods.first_order import FirstOrderStatistic, RivalTest
 from doublebubble.protocols import sound
 from doublebubble.search.gradients import Cost
-from doublebubble.search.plan import BallPlan, Plan, Proposals
+from doublebubble.search.plan import BallPlan, MethodPlan, Proposals
 from doublebubble.search.trials import Trials
 from doublebubble.types import Floats
 
@@ -55,7 +55,7 @@ def by_hand(monkeypatch: pytest.MonkeyPatch, centres: list[Centre], n: int = N) 
             )
             for number, (centre, eta) in enumerate(centres)
         )
-        return Proposals({"double": Plan("double", balls, True, "by hand")}, "double", Cost())
+        return Proposals({"double": MethodPlan("double", balls, True, "by hand")}, "double", Cost())
 
     monkeypatch.setattr(sound, "propose", propose)
 

@@ -15,7 +15,7 @@ from doublebubble.audit.coverage import Case
 from doublebubble.audit.oracles import LinearClassifier
 from doublebubble.protocols import sound
 from doublebubble.search import profile as design
-from doublebubble.search.plan import Plan, Proposals
+from doublebubble.search.plan import MethodPlan, Proposals
 from doublebubble.search.trials import Trials
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import Stream
@@ -239,7 +239,7 @@ def test_every_ball_is_for_the_class_that_the_select_draws_chose(watch: Watch, c
 def test_a_plan_for_two_classes_is_refused(watch: Watch) -> None:
     case = next(case for case in CASES if case.name == "slab")
     certified(case, ("double",))
-    plan: Plan = watch.proposals[0].plans["double"]
+    plan: MethodPlan = watch.proposals[0].plans["double"]
     assert len(plan.balls) == 2
     other = replace(plan.balls[1].statistic, top=1 - plan.balls[1].statistic.top)  # type: ignore[type-var]
     mixed = replace(plan, balls=(plan.balls[0], replace(plan.balls[1], statistic=other)))

@@ -23,7 +23,7 @@ from doublebubble.report.figure import (
     UNJOINED,
     VERMILION,
     AxesStyle,
-    Line,
+    DrawnLine,
     Panel,
     draw,
     save,
@@ -36,15 +36,15 @@ ENDS = AxesStyle("x", "y")
 BESIDE = AxesStyle("x", "y", names="beside", y_range=(0.0, 1.02), steps=True)
 
 
-def flat(label: str, height: float, dashes: str = "solid") -> Line:
-    return Line(
+def flat(label: str, height: float, dashes: str = "solid") -> DrawnLine:
+    return DrawnLine(
         label, {0.1: Estimate(0.0, None, None, 3), 1.0: Estimate(height, height - 1, height + 1, 9)}, BLUE, dashes
     )
 
 
-def falling(label: str, end: float, top: float = 0.9) -> Line:
+def falling(label: str, end: float, top: float = 0.9) -> DrawnLine:
     xs = np.linspace(0, 1, 50)
-    return Line(label, {float(x): Estimate(max(0.0, top * (1 - x / end)), 0.0, 1.0, 9) for x in xs}, GREEN, DASHED)
+    return DrawnLine(label, {float(x): Estimate(max(0.0, top * (1 - x / end)), 0.0, 1.0, 9) for x in xs}, GREEN, DASHED)
 
 
 def data_lines(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
@@ -106,7 +106,7 @@ def test_every_bound_is_seen_as_a_band_or_as_a_bar(known: tuple[bool, ...]) -> N
         float(k): Estimate(0.5, 0.2, 0.7 + 0.01 * k, 9) if has else Estimate(0.5, None, None, 3)
         for k, has in enumerate(known)
     }
-    figure = draw([[Panel("one", (Line("line", points, BLUE),))]], ENDS, "title")
+    figure = draw([[Panel("one", (DrawnLine("line", points, BLUE),))]], ENDS, "title")
     (axes,) = figure.axes
     alone = [k for k, has in enumerate(known) if has and not any(known[j] for j in (k - 1, k + 1) if 0 <= j < 4)]
     assert bars(axes) == [(float(k), 0.2, 0.7 + 0.01 * k) for k in alone]
@@ -130,7 +130,7 @@ def test_lines_of_the_same_dashes_differ_in_their_markers_also_where_they_coinci
 
 def test_a_curve_that_is_above_0_at_0_alone_is_marked_there_at_its_height() -> None:
     points = {0.0: Estimate(0.5, 0.2, 0.8, 9), 1.0: Estimate(0.0, 0.0, 0.3, 9)}
-    figure = draw([[Panel("one", (Line("line", points, BLUE, marker="o"),))]], BESIDE, "title")
+    figure = draw([[Panel("one", (DrawnLine("line", points, BLUE, marker="o"),))]], BESIDE, "title")
     (marks,) = (line for line in figure.axes[0].get_lines() if line.get_label() == "_marks")
     assert np.asarray(marks.get_xydata()).tolist() == [[0.0, 0.5]]
 
@@ -180,7 +180,7 @@ def test_a_panel_of_more_than_four_bands_is_refused_and_lines_without_bands_do_n
 
 def test_points_that_are_not_joined_have_bars_and_no_band() -> None:
     points = {float(k): Estimate(0.5, 0.2, 0.7 + 0.01 * k, 9) for k in range(3)}
-    figure = draw([[Panel("one", (Line("line", points, BLUE, UNJOINED, "o"),))]], ENDS, "title")
+    figure = draw([[Panel("one", (DrawnLine("line", points, BLUE, UNJOINED, "o"),))]], ENDS, "title")
     (axes,) = figure.axes
     assert bars(axes) == [(float(k), 0.2, 0.7 + 0.01 * k) for k in range(3)]
     assert bands(axes) == []
@@ -247,7 +247,7 @@ def test_spreading_is_the_least_movement_that_keeps_names_apart(heights: list[fl
 
 
 def test_an_empty_panel_says_so_and_a_ragged_grid_is_drawn() -> None:
-    lines = (flat("a", 1.0), Line("nothing", {}, VERMILION))
+    lines = (flat("a", 1.0), DrawnLine("nothing", {}, VERMILION))
     figure = draw([[Panel("x", lines), Panel("y", (), empty="nothing here")], [Panel("z", lines)]], ENDS, "t")
     assert set(data_lines(figure.axes[0])) == {"a"}
     assert [text.get_text() for text in figure.axes[1].texts] == ["nothing here"]

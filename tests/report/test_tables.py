@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doublebubble.report.figure import BLUE, Line, Panel
+from doublebubble.report.figure import BLUE, DrawnLine, Panel
 from doublebubble.report.measures import Estimate
 from doublebubble.report.tables import Table, latex, length, markdown, panel_table, percent, save_table, seconds, share
 
@@ -95,8 +95,8 @@ def test_a_wide_table_has_its_bands_below_its_numbers_and_comes_in_parts() -> No
 
 def test_a_row_for_each_line_and_a_column_for_each_x_with_points() -> None:
     lines = (
-        Line("a", {0.0: Estimate(0.5, 0.25, 0.75, 8), 1.0: Estimate(0.25, None, None, 2)}, BLUE),
-        Line("b", {1.0: Estimate(0.0, 0.0, 0.4, 8)}, BLUE),
+        DrawnLine("a", {0.0: Estimate(0.5, 0.25, 0.75, 8), 1.0: Estimate(0.25, None, None, 2)}, BLUE),
+        DrawnLine("b", {1.0: Estimate(0.0, 0.0, 0.4, 8)}, BLUE),
     )
     table = panel_table([[Panel("left", lines)], [Panel("right", lines[:1])]], (0.0, 0.5, 1.0), "r", share, "c")
     assert table.columns == ("panel", "line", "r 0", "r 1")

@@ -7,8 +7,8 @@ import pytest
 from doublebubble.reproduce.evidence import Trained
 from doublebubble.reproduce.interval_cost import IntervalCost, Timed
 from doublebubble.reproduce.looking import keep
+from doublebubble.reproduce.order import planned
 from doublebubble.reproduce.packed import SUFFIX, pack_run
-from doublebubble.reproduce.plan import planned
 from tests.reproduce.invented import SCALE, invent
 
 

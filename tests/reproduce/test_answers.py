@@ -1,7 +1,7 @@
 """A verdict says how much of a claim is borne out."""
 
 from doublebubble.reproduce.answers import verdict
-from doublebubble.reproduce.cells import NOT_RUN, cell, unless_missing
+from doublebubble.reproduce.claim_cells import NOT_RUN, cell, unless_missing
 
 
 def test_a_verdict_counts_what_is_borne_out() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from docs import generate_reproduction
 from doublebubble.reproduce import chosen_scale
-from doublebubble.reproduce.cells import NOT_RUN
+from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
 from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.evidence import Evidence

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from doublebubble.reproduce.cells import NOT_RUN, times_of
+from doublebubble.reproduce.claim_cells import NOT_RUN, times_of
 from doublebubble.reproduce.cost_claims import all_times, cheaper, double_costs, first_steps, intervals, sensitive_above
 from doublebubble.reproduce.evidence import Evidence
 from tests.reproduce.invented import SCALE, STUDY

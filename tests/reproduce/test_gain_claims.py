@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from doublebubble.reproduce.cells import mean_percent, points_added, share_improved, share_won, trend
+from doublebubble.reproduce.claim_cells import mean_percent, points_added, share_improved, share_won, trend
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.gain_claims import average_gain, boundary_wins, growth, improved, macer
 from doublebubble.reproduce.laboratory import Wanted

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from doublebubble.errors import SettingError
-from doublebubble.search.ascent import Ascent, AscentState, Stop, confined, within
+from doublebubble.search.ascent import Ascent, AscentEnd, AscentState, confined, within
 from doublebubble.streams import Stream
 
 
@@ -105,31 +105,31 @@ def test_a_ball_holds_every_point() -> None:
 
 def test_stop_when_the_gradient_vanishes() -> None:
     states = run(solver(), torch.ones(2), lambda point: torch.zeros(2))
-    assert states[-1].stop is Stop.VANISHED
+    assert states[-1].stop is AscentEnd.VANISHED
     assert torch.equal(states[-1].point, torch.ones(2, dtype=torch.float64))
     assert (
         run(solver(), torch.ones(2), lambda point: torch.full((2,), 5e-324, dtype=torch.float64))[-1].stop
-        is Stop.VANISHED
+        is AscentEnd.VANISHED
     )
 
 
 def test_stop_when_the_gradient_does_not_change() -> None:
     states = run(solver(), torch.zeros(2), lambda point: torch.tensor([1.0, 2.0]))
-    assert states[-1].stop is Stop.UNCHANGED
+    assert states[-1].stop is AscentEnd.UNCHANGED
     assert states[-1].iteration == 2
 
 
 def test_stop_when_the_step_is_small_or_blocked() -> None:
     slow = run(solver(smallest_step=0.5), torch.zeros(1), quadratic(torch.tensor([4.0]), torch.ones(1)))
-    assert slow[-1].stop is Stop.SMALL_STEP
+    assert slow[-1].stop is AscentEnd.SMALL_STEP
     noisy = iter([1.0, 2.0, 3.0])
     blocked = run(solver(project=confined(0.0, 1.0)), torch.ones(1), lambda point: torch.tensor([next(noisy)]))
-    assert blocked[-1].stop is Stop.SMALL_STEP
+    assert blocked[-1].stop is AscentEnd.SMALL_STEP
 
 
 def test_stop_after_the_iterations() -> None:
     states = run(solver(7, smallest_step=0.0), torch.zeros(3), quadratic(torch.tensor([1.0, 30.0, 4.0]), torch.ones(3)))
-    assert states[-1].stop is Stop.ITERATIONS
+    assert states[-1].stop is AscentEnd.ITERATIONS
     assert states[-1].iteration == 7
     assert torch.equal(states[-1].point, states[-2].point), "no point is proposed that nobody will look at"
 

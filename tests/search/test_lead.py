@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from doublebubble.bounds import GradientTest, VoteBounds, largest_lead_gradient
-from doublebubble.search.lead import Probe, at_faces, blocked_part, probe, vote_shares, weights_for
+from doublebubble.search.lead import LeadTest, at_faces, blocked_part, lead_test, vote_shares, weights_for
 from doublebubble.tally import Tally
 
 ROW = (0.0, 1.0)
@@ -21,7 +21,7 @@ def seen(dot: float, n1: int) -> Tally:
 def test_the_guess_follows_the_draws_once_there_are_enough() -> None:
     votes = VoteBounds(0.4, 0.3)
     top = largest_lead_gradient(votes)
-    many, few = (Probe(1, votes, GradientTest(n1, n1, 1.0, 1.0), ROW) for n1 in (50_000, 50))
+    many, few = (LeadTest(1, votes, GradientTest(n1, n1, 1.0, 1.0), ROW) for n1 in (50_000, 50))
     assert many.guess(seen(0.25, 50_000), votes) == pytest.approx(0.5, rel=0.05)
     assert few.guess(seen(40.0, 50), votes) == pytest.approx(top, rel=0.3)
     assert few.guess(seen(0.0, 50), votes) == pytest.approx(0.8 * top, rel=0.05)
@@ -30,7 +30,7 @@ def test_the_guess_follows_the_draws_once_there_are_enough() -> None:
 
 def test_a_probe_asks_for_the_lead_over_one_class_or_over_all_others() -> None:
     counts = np.array([50, 30, 20])
-    one, every = probe(counts, 0, 1, 100, 10, 0.01), probe(counts, 0, None, 100, 10, 0.01)
+    one, every = lead_test(counts, 0, 1, 100, 10, 0.01), lead_test(counts, 0, None, 100, 10, 0.01)
     assert np.diff(one.weights).tolist() == pytest.approx([2.0, -1.0])
     assert np.diff(every.weights).tolist() == pytest.approx([2.0, 0.0])
     assert weights_for(3, 0, 1, one.test) == one.weights

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from doublebubble.bounds import RivalBound
-from doublebubble.search.plan import BallPlan, Finding, Plan, Proposal, Proposals, best_of, plan_at_input
+from doublebubble.search.plan import BallPlan, Finding, MethodPlan, Proposal, Proposals, best_of, plan_at_input
 from tests.methods.made import proposal
 
 
-@pytest.mark.parametrize("kind", [BallPlan, Plan, Proposals])
+@pytest.mark.parametrize("kind", [BallPlan, MethodPlan, Proposals])
 def test_a_plan_has_no_place_for_a_radius(kind: type) -> None:
     assert not [
         f.name

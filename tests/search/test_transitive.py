@@ -3,7 +3,7 @@
 import torch
 
 from doublebubble.audit.cases import corridor_case
-from doublebubble.methods.first_order import FirstOrderStatistic, judging_probes, statistic_at
+from doublebubble.methods.first_order import FirstOrderStatistic, judging_tests, statistic_at
 from doublebubble.search.transitive import bearings_of, blocked_shift
 from tests.methods.made import proposal, trials
 
@@ -20,10 +20,10 @@ def test_an_eta_is_that_of_the_faces_of_its_own_centre() -> None:
     """On the face what the box blocks is taken off; a coordinate that has left its face must not be relied on."""
     case = corridor_case()
     found = trials(case, n=50_000)
-    probes = judging_probes(found)
+    tests = judging_tests(found)
     on, off = case.x, case.x + 0.01 * torch.eye(6)[0]
-    rows = tuple(probe.weights for probe in probes)
-    tallies = found.votes([on, off], "verdict", rows, probes[0].test.n1)
+    rows = tuple(asked.weights for asked in tests)
+    tallies = found.votes([on, off], "verdict", rows, tests[0].test.n1)
     designs = [statistic_at(found, centre, tally, 1)[0] for centre, tally in zip((on, off), tallies, strict=True)]
     etas = [design.tests[0].eta for design in designs if isinstance(design, FirstOrderStatistic)]
     assert len(etas) == 2
@@ -37,7 +37,7 @@ def test_judging_gradients_costs_no_draws() -> None:
     found = trials(corridor_case(), n=5000)
     tallies = found.votes([found.x], "verdict", (), None)
     before = found.cost
-    rows = tuple(probe.weights for probe in judging_probes(found))
+    rows = tuple(asked.weights for asked in judging_tests(found))
     statistic_at(found, found.x, found.votes([found.x], "verdict", rows, 10)[0], 2)
     assert found.cost.draws - before.draws == tallies[0].n
 

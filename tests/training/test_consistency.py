@@ -10,6 +10,7 @@ from doublebubble.errors import InputError
 from doublebubble.streams import Stream
 from doublebubble.training.consistency import consistency_step, consistency_terms
 from doublebubble.training.gaussian import noisy
+from tests.training.differences import slow_with_gradient
 
 LAM, ETA = 5.0, 0.5
 
@@ -33,27 +34,6 @@ def _softmax(row: list[mp.mpf]) -> list[mp.mpf]:
     return [score / sum(scores) for score in scores]
 
 
-def slow_with_gradient(
-    logits: Tensor, labels: Tensor, lam: float, eta: float
-) -> tuple[float, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
-    """Value, and central differences with a step that 50 digits allow."""
-    with mp.workdps(50):
-        z = [[[mp.mpf(v) for v in row] for row in draws] for draws in logits.tolist()]
-        value = slow_loss(z, labels.tolist(), lam, eta)
-        gradient = np.zeros(logits.shape)
-        step = mp.mpf(10) ** -18
-        for at in np.ndindex(*logits.shape):
-            i, j, k = at
-            kept = z[i][j][k]
-            z[i][j][k] = kept + step
-            above = slow_loss(z, labels.tolist(), lam, eta)
-            z[i][j][k] = kept - step
-            below = slow_loss(z, labels.tolist(), lam, eta)
-            z[i][j][k] = kept
-            gradient[at] = float((above - below) / (2 * step))
-        return float(value), gradient
-
-
 def random_case(seed: int, scale: float, draws: int = 3) -> tuple[Tensor, Tensor]:
     rng = np.random.default_rng(seed)
     return torch.from_numpy(rng.normal(size=(4, draws, 3)) * scale), torch.from_numpy(rng.integers(0, 3, size=4))
@@ -67,7 +47,7 @@ def test_value_and_gradient_equal_the_slow_definition(scale: float, draws: int, 
     leaf = logits.clone().requires_grad_()
     loss = consistency_terms(leaf, labels).loss(lam, eta)
     torch.autograd.backward(loss)
-    value, gradient = slow_with_gradient(logits, labels, lam, eta)
+    value, gradient = slow_with_gradient(slow_loss, logits, labels, lam, eta)
     assert leaf.grad is not None
     assert loss.item() == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(leaf.grad.numpy(), gradient, rtol=1e-9, atol=1e-12)
@@ -123,7 +103,7 @@ def test_a_step_draws_fresh_noise_for_every_copy_of_an_image_and_counts_all_of_t
     copies = noisy(torch.stack([image for image in x for _ in range(2)]), 0.5, stream)
     assert len({copy.numpy().tobytes() for copy in copies}) == 12
     logits = torch.stack([model(copy[None])[0] for copy in copies]).detach().reshape(6, 2, 3)
-    value, _ = slow_with_gradient(logits.double(), labels, LAM, ETA)
+    value, _ = slow_with_gradient(slow_loss, logits.double(), labels, LAM, ETA)
     assert result.loss.item() == pytest.approx(value, rel=1e-4)
     right = sum(int(logits[i, j].argmax() == labels[i]) for i in range(6) for j in range(2))
     assert result.accuracy == right / 12

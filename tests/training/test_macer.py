@@ -12,6 +12,7 @@ from doublebubble.errors import InputError
 from doublebubble.streams import Stream
 from doublebubble.training.gaussian import noisy
 from doublebubble.training.macer import macer_step, macer_terms, phi_inv
+from tests.training.differences import slow_with_gradient
 
 SIGMA, LAM = 0.5, 12.0
 
@@ -39,27 +40,6 @@ def _phi_inv(p: mp.mpf) -> mp.mpf:
     return mp.sqrt(2) * mp.erfinv(2 * p - 1)
 
 
-def slow_with_gradient(
-    logits: Tensor, labels: Tensor, gamma: float, beta: float
-) -> tuple[float, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
-    """Value, and central differences with a step that 50 digits allow."""
-    with mp.workdps(50):
-        z = [[[mp.mpf(v) for v in row] for row in draws] for draws in logits.tolist()]
-        value = slow_loss(z, labels.tolist(), gamma, beta)
-        gradient = np.zeros(logits.shape)
-        step = mp.mpf(10) ** -18
-        for at in np.ndindex(*logits.shape):
-            i, j, k = at
-            kept = z[i][j][k]
-            z[i][j][k] = kept + step
-            above = slow_loss(z, labels.tolist(), gamma, beta)
-            z[i][j][k] = kept - step
-            below = slow_loss(z, labels.tolist(), gamma, beta)
-            z[i][j][k] = kept
-            gradient[at] = float((above - below) / (2 * step))
-        return float(value), gradient
-
-
 def random_case(seed: int, scale: float, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
     rng = np.random.default_rng(seed)
     labels = torch.from_numpy(rng.integers(0, 3, size=5))
@@ -74,10 +54,10 @@ def random_case(seed: int, scale: float, dtype: torch.dtype = torch.float64) -> 
 def test_value_and_gradient_equal_the_slow_definition(scale: float, gamma: float) -> None:
     logits, labels = random_case(seed=3, scale=scale)
     leaf = logits.clone().requires_grad_()
-    terms = macer_terms(leaf, labels, SIGMA, LAM, gamma, beta=16.0)
+    terms = macer_terms(leaf, labels, SIGMA, LAM, gamma, 16.0)
     loss = terms.classification + terms.robustness
     torch.autograd.backward(loss)
-    value, gradient = slow_with_gradient(logits, labels, gamma, beta=16.0)
+    value, gradient = slow_with_gradient(slow_loss, logits, labels, gamma, 16.0)
     assert leaf.grad is not None
     assert loss.item() == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(leaf.grad.numpy(), gradient, rtol=1e-9, atol=1e-12)
@@ -85,7 +65,7 @@ def test_value_and_gradient_equal_the_slow_definition(scale: float, gamma: float
 
 def test_the_cases_above_include_hinges_active_and_inactive_and_wrong_inputs() -> None:
     logits, labels = random_case(seed=3, scale=0.2)
-    terms = macer_terms(logits, labels, SIGMA, LAM, 0.5, beta=16.0)
+    terms = macer_terms(logits, labels, SIGMA, LAM, 0.5, 16.0)
     assert terms.right.any()
     assert not terms.right.all()
     assert (terms.margin[terms.right] > 0.5).any()
@@ -95,7 +75,7 @@ def test_the_cases_above_include_hinges_active_and_inactive_and_wrong_inputs() -
 def test_an_inactive_hinge_and_a_wrong_input_carry_no_gradient_of_the_radius() -> None:
     labels = torch.tensor([0, 1])
     logits = torch.tensor([[[5.0, 0.0, 0.0]], [[5.0, 0.0, 0.0]]], requires_grad=True)
-    robustness = macer_terms(logits, labels, SIGMA, LAM, 8.0, beta=16.0).robustness
+    robustness = macer_terms(logits, labels, SIGMA, LAM, 8.0, 16.0).robustness
     torch.autograd.backward(robustness)
     assert logits.grad is not None
     assert robustness.item() == 0
@@ -107,7 +87,7 @@ def test_an_inactive_hinge_and_a_wrong_input_carry_no_gradient_of_the_radius() -
 def test_saturated_probabilities_stay_finite(scale: float, gamma: float) -> None:
     logits, labels = random_case(seed=5, scale=scale, dtype=torch.float32)
     leaf = logits.clone().requires_grad_()
-    terms = macer_terms(leaf, labels, SIGMA, LAM, gamma, beta=16.0)
+    terms = macer_terms(leaf, labels, SIGMA, LAM, gamma, 16.0)
     torch.autograd.backward(terms.classification + terms.robustness)
     assert leaf.grad is not None
     assert math.isfinite(terms.classification.item())
@@ -119,7 +99,7 @@ def test_saturated_probabilities_stay_finite(scale: float, gamma: float) -> None
 def test_a_saturated_margin_equals_the_slow_one() -> None:
     """p is 1 to machine precision (1 - p is about 1e-84): float64 probabilities would give an infinite quantile."""
     logits = torch.tensor([[[12.0, 0.0, -1.0]]], dtype=torch.float64)
-    margin = macer_terms(logits, torch.tensor([0]), SIGMA, LAM, 8.0, beta=16.0).margin.item()
+    margin = macer_terms(logits, torch.tensor([0]), SIGMA, LAM, 8.0, 16.0).margin.item()
     with mp.workdps(120):
         p = _mean_softmax([[mp.mpf(12), mp.mpf(0), mp.mpf(-1)]], 16.0)
         expected = float(_phi_inv(p[0]) - _phi_inv(p[1]))
@@ -165,7 +145,7 @@ def test_a_step_draws_fresh_noise_for_every_copy_of_an_image_and_counts_all_of_t
     copies = noisy(torch.stack([image for image in x for _ in range(5)]), SIGMA, stream)
     assert len({copy.numpy().tobytes() for copy in copies}) == 30
     logits = torch.stack([model(copy[None])[0] for copy in copies]).detach().reshape(6, 5, 3)
-    value, _ = slow_with_gradient(logits.double(), labels, 8.0, 16.0)
+    value, _ = slow_with_gradient(slow_loss, logits.double(), labels, 8.0, 16.0)
     assert result.loss.item() == pytest.approx(value, rel=1e-4)
     right = sum(int(logits[i, j].argmax() == labels[i]) for i in range(6) for j in range(5))
     assert result.accuracy == right / 30

@@ -12,7 +12,7 @@ from doublebubble.bounds.budget import AlphaBudget
 from doublebubble.bounds.profile import FunctionalTest, design_functional_test, functional_lower_bound, rounded_test
 from doublebubble.bounds.votes import RivalBound
 from doublebubble.geometry.joint import best_prices, joint_radius
-from doublebubble.geometry.profile import Guess, Prices
+from doublebubble.geometry.profile import GuessedProfile, Prices
 from doublebubble.types import Counts, Floats
 
 _DIGITS = 4
@@ -53,7 +53,9 @@ def controlled_bound(table: Counts, misplaced: float, test: ControlledTest, alph
     return RivalBound("controlled", (test.rival,), (bins, level), radius, numbers)
 
 
-def design_controlled(rival: int, guess: Guess, p_a: float, p_b: float, n: int, alpha: float) -> ControlledTest:
+def design_controlled(
+    rival: int, guess: GuessedProfile, p_a: float, p_b: float, n: int, alpha: float
+) -> ControlledTest:
     """Return a test for n draws that is near the best if the votes are as guessed, in all and by bins."""
     k_a, k_b = (round(max(k, 0.01), _DIGITS) for k in best_prices(p_a, p_b))
     one = np.ones(len(guess.edges) + 1)

@@ -5,7 +5,7 @@ applied to; any choice of its numbers gives a valid bound, `design_test` aims at
 """
 
 import functools
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from math import expm1, isfinite, log, sqrt
 from typing import NamedTuple
 
@@ -90,10 +90,14 @@ def lead_gradient_bound(
     R = lam * dot + n2 * (c * psi(lam * norm1 / n2) + (c - 1 - log(c))) - log(alpha)
     if shift is None:
         R = -n1 * expm1(-max(R / n1, -700.0))
-    x = largest_lead_gradient(votes) + (shift or 0.0)
-    for _ in range(30):  # the norm being at most x makes it at most the next x: stopping anywhere is valid
-        square = (R + n1 * psi(c * lam * x / n1)) / (c * lam)
-        nearer = sqrt(max(0.0, square)) * (1 + 1e-11)
+    most = largest_lead_gradient(votes) + (shift or 0.0)
+    return descended(most, lambda x: (R + n1 * psi(c * lam * x / n1)) / (c * lam))
+
+
+def descended(x: float, square: Callable[[float], float]) -> float:
+    """A norm is at most this if it is at most x, and if being at most any x makes its square at most `square(x)`."""
+    for _ in range(30):  # stopping anywhere is valid
+        nearer = sqrt(max(0.0, square(x))) * (1 + 1e-11)
         if not nearer < x:
             break
         x, last = nearer, x
@@ -162,6 +166,11 @@ def _check(moments: HalfMoments, test: GradientTest, alpha: float, votes: VoteBo
         raise SettingError(f"moments: expected finite numbers and norms >= 0, got {moments}")
     if min(test.n1, test.n2) < 1 or not 0 <= test.offset <= 1 or not 0 < test.lam < float("inf") or not test.tilt > 0:
         raise SettingError(f"test: expected n1, n2 >= 1, offset in [0, 1], lam > 0 and tilt > 0, got {test}")
+    check_level(alpha, votes)
+
+
+def check_level(alpha: float, votes: VoteBounds) -> None:
+    """An error unless these can be a level and probabilities."""
     if not 0 < alpha < 1:
         raise SettingError(f"alpha: expected a number in (0, 1), got {alpha}")
     if not (0 <= votes.not_a <= 1 and 0 <= votes.rival <= 1):

@@ -174,7 +174,7 @@ def vote_law(t: float, alpha: float, beta: float, cap: int, batch: int = 1) -> S
 
 
 @dataclass(frozen=True)
-class Outlook:
+class RadiusMeans:
     """What to expect of one radius over a data set: means over inputs, each with its standard error."""
 
     certified: float
@@ -183,7 +183,9 @@ class Outlook:
     draws_error: float
 
 
-def outlook(law: StoppingLaw, hits: npt.ArrayLike, draws: int, correct: npt.ArrayLike | None = None) -> Outlook:
+def radius_means(
+    law: StoppingLaw, hits: npt.ArrayLike, draws: int, correct: npt.ArrayLike | None = None
+) -> RadiusMeans:
     """The share of inputs to be certified, and draws per input, from a few draws on a sample of inputs.
 
     `hits` of `draws` votes went to each input's leading class, and `correct` says whether that is its label (all, if
@@ -205,7 +207,7 @@ def outlook(law: StoppingLaw, hits: npt.ArrayLike, draws: int, correct: npt.Arra
     needed = np.array([cost[c] for c in k.tolist()])
     root = math.sqrt(len(k))
     errors = [float(v.std(ddof=1)) / root if len(k) > 1 else math.inf for v in (certified, needed)]
-    return Outlook(float(certified.mean()), errors[0], float(needed.mean()), errors[1])
+    return RadiusMeans(float(certified.mean()), errors[0], float(needed.mean()), errors[1])
 
 
 def _edge(bet: Bet, level: float, ns: Counts, misses: bool = False) -> Counts:

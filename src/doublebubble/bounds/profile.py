@@ -12,17 +12,14 @@ import numpy.typing as npt
 
 from doublebubble.bounds.budget import AlphaBudget
 from doublebubble.bounds.gradient import VoteBounds
-from doublebubble.bounds.ray import RayMoments, RayTest, ray_gradient_bound
+from doublebubble.bounds.ray_gradient import RayMoments, RayTest, ray_gradient_bound
 from doublebubble.bounds.stakes import mean_upper_bound, near_best_stake
 from doublebubble.bounds.votes import RivalBound, class_interval
 from doublebubble.errors import InputError
 from doublebubble.geometry import cohen_radius
-from doublebubble.geometry.profile import Guess, Prices, Sector, bin_masses, covered_radius, sector_value
+from doublebubble.geometry.profile import GuessedProfile, Prices, Sector, bin_masses, covered_radius, sector_value
 from doublebubble.geometry.profile.cost import FARTHEST
 from doublebubble.types import Counts, Floats
-
-VOTES = ("A", "B", "other")
-"""The columns of a table of counts by bin."""
 
 _ROUNDING = 2.0**-43  # of every term of a sum over bins, whose masses are known to 2^-44
 
@@ -121,16 +118,7 @@ def rounded_test(test: FunctionalTest, digits: int) -> FunctionalTest:
     return FunctionalTest(short, control, min(float(f"{test.stake:.4g}"), most))
 
 
-def unit_prices(edges: Floats, of: str) -> Prices:
-    """Return the prices whose functional is a plain probability: P(A) for `of` = "A", P(not B) for "B"."""
-    bins = len(edges) + 1
-    if of not in ("A", "B"):
-        raise InputError(f"of: expected 'A' or 'B', got {of!r}")
-    one, none = np.ones(bins), np.zeros(bins)
-    return Prices(edges, one if of == "A" else none, one if of == "B" else none, 0.0)
-
-
-def design_functional_test(prices: Prices, guess: Guess, n: int, alpha: float) -> FunctionalTest:
+def design_functional_test(prices: Prices, guess: GuessedProfile, n: int, alpha: float) -> FunctionalTest:
     """Return a test for n draws that is near the best if the profile is as guessed.
 
     The control variate is the guess of k_A 1[vote != A] + k_B 1[vote = B] given the bin, so that only the variance
@@ -142,13 +130,13 @@ def design_functional_test(prices: Prices, guess: Guess, n: int, alpha: float) -
     return FunctionalTest(prices, control, near_best_stake(n, _variance(values, guess, n), alpha, low, high))
 
 
-def expected_excess(test: FunctionalTest, guess: Guess, n: int, alpha: float) -> float:
+def expected_excess(test: FunctionalTest, guess: GuessedProfile, n: int, alpha: float) -> float:
     """Return about how far (R2) will be above the mean if the profile is as guessed, to second order."""
     variance = _variance(_values(test.prices, test.control), guess, n)
     return log(1 / alpha) / (n * test.stake) + 0.5 * test.stake * variance
 
 
-def _variance(values: Floats, guess: Guess, n: int) -> float:
+def _variance(values: Floats, guess: GuessedProfile, n: int) -> float:
     """Return the variance of Y if the profile is as guessed, not quite 0."""
     f_other = np.maximum(1 - guess.f_a - guess.f_b, 0.0)
     chances = bin_masses(guess.edges)[:, None] * np.stack([guess.f_a, guess.f_b, f_other], axis=1)

@@ -77,7 +77,7 @@ reproduce.__doc__ = _EXAMPLE
 
 def _all_runs(lab: "Laboratory", console: Terminal) -> None:
     """Print the plan with its times, then make all runs in its order; experiments find them on disk."""
-    from doublebubble.reproduce.plan import planned, speed_of, training_draws, trainings
+    from doublebubble.reproduce.order import planned, speed_of, training_draws, trainings
 
     console.print(f"plan of scale {lab.scale.name}, in the order of value; stop at any time, the same command resumes")
     steps = planned(lab.scale)

@@ -27,7 +27,7 @@ _IDX_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images
 
 
 @dataclass(frozen=True)
-class Source:
+class PublishedFile:
     """One published file: where it is, what it must hash to, where it goes, and the folder it unpacks to, if any."""
 
     url: str
@@ -36,16 +36,16 @@ class Source:
     unpacks_to: str | None = None
 
 
-def _idx_sources(base: str, folder: str, hashes: tuple[str, ...]) -> tuple[Source, ...]:
+def _idx_files(base: str, folder: str, hashes: tuple[str, ...]) -> tuple[PublishedFile, ...]:
     return tuple(
-        Source(f"{base}/{name}.gz", sha256, f"{folder}/{name}.gz")
+        PublishedFile(f"{base}/{name}.gz", sha256, f"{folder}/{name}.gz")
         for name, sha256 in zip(_IDX_FILES, hashes, strict=True)
     )
 
 
-SOURCES: dict[str, tuple[Source, ...]] = {
+PUBLISHED_FILES: dict[str, tuple[PublishedFile, ...]] = {
     "digits": (),
-    "mnist": _idx_sources(
+    "mnist": _idx_files(
         "https://ossci-datasets.s3.amazonaws.com/mnist",
         "MNIST/raw",
         (
@@ -55,7 +55,7 @@ SOURCES: dict[str, tuple[Source, ...]] = {
             "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
         ),
     ),
-    "fashion-mnist": _idx_sources(
+    "fashion-mnist": _idx_files(
         "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion",
         "FashionMNIST/raw",
         (
@@ -66,7 +66,7 @@ SOURCES: dict[str, tuple[Source, ...]] = {
         ),
     ),
     "cifar10": (
-        Source(
+        PublishedFile(
             "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
             "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
             "cifar-10-binary.tar.gz",
@@ -74,7 +74,7 @@ SOURCES: dict[str, tuple[Source, ...]] = {
         ),
     ),
     "tiny-imagenet": (
-        Source(
+        PublishedFile(
             "http://cs231n.stanford.edu/tiny-imagenet-200.zip",
             "6198c8ae015e2b3e007c7841da39ec069199b9aa3bfa943a462022fe5e43c821",
             "tiny-imagenet-200.zip",
@@ -102,7 +102,7 @@ def download(name: str, root: Path, report: ReportBytes) -> list[Path]:
     """Bring every file of a data set under `root`; what is there already and right is kept, what broke off goes on."""
     layout = dataset_info(name).layout
     places = []
-    for source in SOURCES[name]:
+    for source in PUBLISHED_FILES[name]:
         place = root / (source.unpacks_to or source.target)
         plain = source.target.removesuffix(".gz")
         if plain in UNPACKED and (root / plain).is_file() and sha256(root / plain) == UNPACKED[plain]:
@@ -115,7 +115,7 @@ def download(name: str, root: Path, report: ReportBytes) -> list[Path]:
     return places
 
 
-def _retrieve(source: Source, root: Path, report: ReportBytes, layout: str) -> Path:
+def _retrieve(source: PublishedFile, root: Path, report: ReportBytes, layout: str) -> Path:
     import pooch
 
     target = root / source.target
@@ -188,7 +188,7 @@ def _set_modes(folder: Path) -> None:
 
 def wrong_files(name: str, root: Path) -> list[str]:
     """What is wrong with those files of a data set whose hashes are known, in words; empty if nothing is."""
-    known = {source.target: source.sha256 for source in SOURCES[name] if not source.unpacks_to} | UNPACKED
+    known = {source.target: source.sha256 for source in PUBLISHED_FILES[name] if not source.unpacks_to} | UNPACKED
     wrong = []
     for relative, expected in known.items():
         path = root / relative

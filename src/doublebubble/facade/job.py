@@ -195,6 +195,8 @@ def chosen_indices(indices: Indices, size: int) -> tuple[int, ...]:
     if isinstance(indices, str):
         return parse_indices(indices, size)
     chosen = range(*indices.indices(size)) if isinstance(indices, slice) else [int(index) for index in indices]
+    if not chosen:
+        raise SettingError(f"indices: expected at least one input, {indices} names none of {size}")
     return parse_indices(",".join(map(str, chosen)), size)
 
 

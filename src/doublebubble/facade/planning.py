@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import beta as beta_law
 from scipy.stats import binom
 
-from doublebubble.bounds.planning import fewest_draws, outlook, vote_law
+from doublebubble.bounds.planning import fewest_draws, radius_means, vote_law
 from doublebubble.errors import SettingError
 from doublebubble.facade.job import Job
 from doublebubble.geometry import cohen_ceiling
@@ -97,7 +97,7 @@ def forecast(job: Job, inputs: int = 100, pilot: int = 100) -> Plan:
     expected, slowest = [], np.zeros(len(hits))
     for radius in asked:
         law = vote_law(radius / sigma, config.alpha, config.beta, config.max_draws)
-        each = {count: outlook(law, [count], pilot) for count in set(hits.tolist())}
+        each = {count: radius_means(law, [count], pilot) for count in set(hits.tolist())}
         power = {count: _power_at_n(law.p0, config.n, config.alpha, count, pilot) for count in each}
         certified = np.array([each[count].certified for count in hits.tolist()]) * correct
         draws = np.array([each[count].draws for count in hits.tolist()])

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from doublebubble.errors import InputError
+from doublebubble.geometry.arguments import Points, Values, nonnegative, read_balls, widen
 from doublebubble.geometry.dual import Dual
-from doublebubble.geometry.inputs import Points, Values, nonnegative, read_balls, widen
 from doublebubble.geometry.rounding import sqrt_down
 from doublebubble.geometry.solver import best_multipliers
 from doublebubble.types import Floats

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doublebubble.errors import InputError
-from doublebubble.geometry.inputs import nonnegative
+from doublebubble.geometry.arguments import nonnegative
 from doublebubble.types import Floats
 
 

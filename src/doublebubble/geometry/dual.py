@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from doublebubble.geometry.arguments import Balls
 from doublebubble.geometry.box import Box, box_around
-from doublebubble.geometry.inputs import Balls
 from doublebubble.geometry.rounding import fold_sum, levels
 from doublebubble.types import Floats
 

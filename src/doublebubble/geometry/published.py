@@ -3,7 +3,7 @@
 import numpy as np
 
 from doublebubble.errors import InputError
-from doublebubble.geometry.inputs import Values, nonnegative, widen
+from doublebubble.geometry.arguments import Values, nonnegative, widen
 from doublebubble.types import Floats
 
 

@@ -18,7 +18,7 @@ _FALL = 0.1  # the barrier falls to this part of itself once a step lands near t
 _INSIDE = 0.9  # part of the way to the edge of the feasible set that one step may go
 
 
-class Rows:
+class DualProblem:
     """(D7): maximise k.mu + sum_j min over y_j in the box of q y_j^2 + 2 (mu C)_j y_j, mu >= 0, q = 1 + e.mu >= floor.
 
     A ball is a row with e = -1, C = c_i, k = r_i^2 - d_i^2. The chord row has e = +1: it stands for q < 0. Sums over
@@ -61,34 +61,34 @@ def best_multipliers(dual: Dual) -> tuple[Floats, Floats | None]:
     if dual.box.free:
         R: Floats = np.asarray(np.linalg.qr(dual.c.T, mode="r"))  # the same distances in at most m dimensions
         everywhere = Box(np.full(len(R), -np.inf), np.full(len(R), np.inf))
-        rows = Rows(np.ascontiguousarray(R.T), k, e, everywhere, LEAST_LEADING * 1.000001)
-        return _ascend(rows, np.inf, _FREE_GAP), None
+        problem = DualProblem(np.ascontiguousarray(R.T), k, e, everywhere, LEAST_LEADING * 1.000001)
+        return _ascend(problem, np.inf, _FREE_GAP), None
     enough = 1.001 * dual.farthest_squared[1]
-    rows = Rows(dual.c, k, e, dual.box, 0.0)
-    lam = _ascend(rows, enough, _GAP)
-    a, b, y = dual.box.below, dual.box.above, rows.y
+    problem = DualProblem(dual.c, k, e, dual.box, 0.0)
+    lam = _ascend(problem, enough, _GAP)
+    a, b, y = dual.box.below, dual.box.above, problem.y
     chord = float(np.einsum("j,j->", a, y) + np.einsum("j,j->", b, y) - np.einsum("j,j->", a, b))
     if max(float(np.einsum("j,j->", y, y)), float(np.max(k + 2.0 * np.einsum("ij,j->i", dual.c, y)))) <= chord:
         return lam, y
     ends = float(np.einsum("j,j->", a, b))
-    rows = Rows(np.vstack([dual.c, -0.5 * (a + b)]), np.append(k, ends), np.append(e, 1.0), dual.box, 0.0)
-    return _ascend(rows, enough, _GAP)[:-1], rows.y
+    problem = DualProblem(np.vstack([dual.c, -0.5 * (a + b)]), np.append(k, ends), np.append(e, 1.0), dual.box, 0.0)
+    return _ascend(problem, enough, _GAP)[:-1], problem.y
 
 
-def _ascend(rows: Rows, enough: float, least_gap: float) -> Floats:
-    """A primal-dual interior-point method in the multipliers alone; each step costs O(m^2 d). Leaves y in rows.
+def _ascend(problem: DualProblem, enough: float, least_gap: float) -> Floats:
+    """A primal-dual interior-point method in the multipliers alone; each step costs O(m^2 d). Leaves y in problem.
 
     v = (mu, q - floor) stays positive, z are its multipliers. Stops early once the function exceeds `enough`: it is
     then unbounded.
     """
-    m, scale = len(rows.k), float(np.max(rows.k))
+    m, scale = len(problem.k), float(np.max(problem.k))
     v = np.full(m + 1, 1.0 / (m + 1))
-    v[m] = 1.0 + float(rows.e @ v[:m]) - rows.floor
+    v[m] = 1.0 + float(problem.e @ v[:m]) - problem.floor
     z = np.full(m + 1, scale)
-    T = np.vstack([np.eye(m), rows.e])  # how v follows mu
-    G, eps = rows.value(v[:m], v[m] + rows.floor), scale
+    T = np.vstack([np.eye(m), problem.e])  # how v follows mu
+    G, eps = problem.value(v[:m], v[m] + problem.floor), scale
     for _ in range(_STEPS):
-        gap, slopes = float(v @ z), rows.slopes()
+        gap, slopes = float(v @ z), problem.slopes()
         residual = float(np.max(np.abs(slopes + z @ T)))
         if enough < G or (gap <= least_gap * scale and residual <= _RESIDUAL * scale):
             break
@@ -96,33 +96,35 @@ def _ascend(rows: Rows, enough: float, least_gap: float) -> Floats:
             eps = _FALL * gap / (m + 1)
         ascent = slopes + (eps / v) @ T
         D = np.sqrt(v[:m] / z[:m])
-        B = rows.curvature(v[m] + rows.floor) + np.outer(rows.e, rows.e * (z[m] / v[m]))
+        B = problem.curvature(v[m] + problem.floor) + np.outer(problem.e, problem.e * (z[m] / v[m]))
         try:
             step = D * np.linalg.solve(np.eye(m) + D[:, None] * B * D, D * ascent)
         except np.linalg.LinAlgError:  # rounding has used up what could be gained
             break
         dv = T @ step
         dz = eps / v - z - z / v * dv
-        new, G = _search_line(rows, v, dv, G, eps, 1e-4 * float(ascent @ step))
+        new, G = _search_line(problem, v, dv, G, eps, 1e-4 * float(ascent @ step))
         if new is None:  # the path was lost: back to a smoother barrier
             eps *= 10.0
             z = eps / v
-            rows.value(v[:m], v[m] + rows.floor)
+            problem.value(v[:m], v[m] + problem.floor)
         else:
             v, z = new, z + _reach(z, dz) * dz
-    rows.value(v[:m], v[m] + rows.floor)
+    problem.value(v[:m], v[m] + problem.floor)
     return v[:m]
 
 
-def _search_line(rows: Rows, v: Floats, dv: Floats, G: float, eps: float, rise: float) -> tuple[Floats | None, float]:
+def _search_line(
+    problem: DualProblem, v: Floats, dv: Floats, G: float, eps: float, rise: float
+) -> tuple[Floats | None, float]:
     """Halve the step until the barrier function rises enough; None if rounding hides every rise."""
     t = _reach(v, dv)
     barrier = G + eps * float(np.sum(np.log(v))) - 1e-15 * abs(G)
     for _ in range(30):
         new = v + t * dv
-        new[-1] = 1.0 + float(rows.e @ new[:-1]) - rows.floor
+        new[-1] = 1.0 + float(problem.e @ new[:-1]) - problem.floor
         if new[-1] > 0.0:
-            G_new = rows.value(new[:-1], new[-1] + rows.floor)
+            G_new = problem.value(new[:-1], new[-1] + problem.floor)
             if G_new + eps * float(np.sum(np.log(new))) >= barrier + t * rise:
                 return new, G_new
         t *= 0.5

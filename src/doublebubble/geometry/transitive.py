@@ -5,7 +5,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from doublebubble.geometry.inputs import nonnegative
+from doublebubble.geometry.arguments import nonnegative
 from doublebubble.types import Floats
 
 

@@ -29,7 +29,7 @@ from doublebubble.geometry import Rival, first_order_radius
 from doublebubble.method import SOUND, SmoothingMethod
 from doublebubble.methods.cohen import VotesStatistic, fall_back
 from doublebubble.search.forecast import expected_counts
-from doublebubble.search.lead import Probe, at_faces, blocked_part, probe, vote_shares, weights_for
+from doublebubble.search.lead import LeadTest, at_faces, blocked_part, lead_test, vote_shares, weights_for
 from doublebubble.search.plan import Finding, Proposal, Statistic, plan_at_input
 from doublebubble.search.trials import Trials
 from doublebubble.tally import Request, Tally
@@ -131,7 +131,7 @@ def _lead_bound(
 # The design, from draws already seen
 
 
-class Guess(NamedTuple):
+class GuessedGradient(NamedTuple):
     """What draws already seen say of one rival: the gradient of the lead over it, and what the box blocks of that."""
 
     gamma: float
@@ -168,14 +168,14 @@ class Outset:
         radii = [class_radius(expected, self.top, k, self.alpha, self.sigma) for k in rivals]
         return [k for k, radius in zip(rivals, radii, strict=True) if radius <= _NEAR * max(radii[0], 0.0)]
 
-    def probes(self, draws: int) -> list[Probe]:
+    def lead_tests(self, draws: int) -> list[LeadTest]:
         """What to ask of so many draws: about the near rivals and, for the binary rule, about all others at once."""
         if min(self.n, draws) < _FEWEST or self.counts[self.top] == 0:
             return []
         wanted = [None, *(self.near() if len(self.counts) > 2 else [])]
-        return [probe(self.counts, self.top, rival, draws, self.dim, self.alpha) for rival in wanted]
+        return [lead_test(self.counts, self.top, rival, draws, self.dim, self.alpha) for rival in wanted]
 
-    def design(self, guesses: Mapping[int | None, Guess]) -> Design:
+    def design(self, guesses: Mapping[int | None, GuessedGradient]) -> Design:
         """The tests with the largest radius to expect, if the gradients are as guessed."""
         expected = expected_counts(self.counts, self.top, self.n)
         test, radius = self._best_test(expected, None, guesses[None])
@@ -195,7 +195,7 @@ class Outset:
     def _designed(self, tests: Sequence[RivalTest], radius: float) -> Design:
         return Design(FirstOrderStatistic(self.top, len(self.counts), tuple(tests)), radius)
 
-    def _best_test(self, expected: Counts, rival: int | None, guess: Guess) -> tuple[RivalTest, float]:
+    def _best_test(self, expected: Counts, rival: int | None, guess: GuessedGradient) -> tuple[RivalTest, float]:
         """The part of alpha for a gradient, and the test, with the largest radius to expect against this rival."""
         votes = vote_shares(self.counts, self.top, rival)
         found = []
@@ -207,7 +207,7 @@ class Outset:
             found.append((planned, bound.radius))
         return max(found, key=lambda pair: pair[1])
 
-    def _expected_moments(self, planned: RivalTest, guess: Guess) -> HalfMoments:
+    def _expected_moments(self, planned: RivalTest, guess: GuessedGradient) -> HalfMoments:
         votes = vote_shares(self.counts, self.top, planned.rival)
         norm = math.sqrt(expected_square(planned.test.offset, planned.test.n1, self.dim, votes, guess.left))
         return HalfMoments(guess.left**2, norm, norm)
@@ -238,29 +238,29 @@ def statistic_at(trials: Trials, centre: Tensor, tally: Tally, balls: int) -> tu
     ahead = trials.outlook(tally.counts, balls)
     plain: tuple[Statistic, float] = VotesStatistic(ahead.rule), ahead.radius
     stand = outset(trials, tally.counts, balls)
-    asked = [probe for probe in judging_probes(trials) if tally.counts[trials.top] > 0]
-    guesses = _guesses(trials, centre, tally, asked, tally.counts)
+    tests = judging_tests(trials) if tally.counts[trials.top] > 0 else []
+    guesses = _guesses(trials, centre, tally, tests, tally.counts)
     if None not in guesses:
         return plain
     found = stand.design(guesses)
     return (found.statistic, found.radius) if found.radius > ahead.radius else plain
 
 
-def judging_probes(trials: Trials) -> list[Probe]:
+def judging_tests(trials: Trials) -> list[LeadTest]:
     """What to ask of the draws that judge further centres; the votes at the input choose the rivals."""
-    return trials.once("first_order/probes", lambda: outset(trials, trials.selected).probes(trials.per_verdict))
+    return trials.once("first_order/lead_tests", lambda: outset(trials, trials.selected).lead_tests(trials.per_verdict))
 
 
 def _guesses(
-    trials: Trials, centre: Tensor, tally: Tally, probes: Sequence[Probe], counts: Counts
-) -> dict[int | None, Guess]:
+    trials: Trials, centre: Tensor, tally: Tally, tests: Sequence[LeadTest], counts: Counts
+) -> dict[int | None, GuessedGradient]:
     """Guesses from the half means of some draws at a centre, and from the votes seen there."""
     faces = at_faces(trials.smoothed.domain, centre)
-    found: dict[int | None, Guess] = {}
-    for asked in probes:
+    found: dict[int | None, GuessedGradient] = {}
+    for asked in tests:
         gamma = asked.guess(tally, vote_shares(counts, trials.top, asked.rival))
         eta = blocked_part(faces, [-mean for mean in tally.half_means(asked.weights)], gamma) if faces.any() else None
-        found[asked.rival] = Guess(gamma, eta)
+        found[asked.rival] = GuessedGradient(gamma, eta)
     return found
 
 
@@ -276,10 +276,10 @@ class FirstOrder(SmoothingMethod):
     def promising(self, trials: Trials) -> bool:
         """Whether gradients as networks usually show them would pay, and there are draws enough to see them."""
         stand = outset(trials, trials.selected)
-        probes = judging_probes(trials) if trials.per_verdict >= _LEAST_SEEN else []
-        if not probes:
+        tests = judging_tests(trials) if trials.per_verdict >= _LEAST_SEEN else []
+        if not tests:
             return False
-        usual = stand.design({asked.rival: Guess(asked.usual) for asked in probes})
+        usual = stand.design({asked.rival: GuessedGradient(asked.usual) for asked in tests})
         at_face = at_faces(trials.smoothed.domain, trials.x).any()
         cost = trials.per_verdict + (2 * trials.per_look if at_face else 0)
         return usual.radius - trials.at_input.radius > trials.worth(cost)
@@ -287,12 +287,12 @@ class FirstOrder(SmoothingMethod):
     def propose(self, trials: Trials) -> Proposal:
         """All draws at the input, with the tests that trial draws expect to pay."""
         stand = outset(trials, trials.selected)
-        probes = judging_probes(trials)
-        if not probes:
+        tests = judging_tests(trials)
+        if not tests:
             return fall_back(trials, self.name, "too few draws to halve, or none for the class")
-        rows = tuple(asked.weights for asked in probes)
-        (tally,) = trials.votes([trials.x], "lead", rows, probes[0].test.n1)
-        guesses = _guesses(trials, trials.x, tally, probes, trials.selected)
+        rows = tuple(asked.weights for asked in tests)
+        (tally,) = trials.votes([trials.x], "lead", rows, tests[0].test.n1)
+        guesses = _guesses(trials, trials.x, tally, tests, trials.selected)
         guesses |= self._seen_by_autograd(trials, guesses)
         found = stand.design(guesses)
         if not found.radius > trials.at_input.radius:
@@ -303,7 +303,9 @@ class FirstOrder(SmoothingMethod):
         plan = plan_at_input(self.name, trials.x, trials.config.n, found.statistic, reason)
         return Proposal(plan, found.radius - trials.at_input.radius)
 
-    def _seen_by_autograd(self, trials: Trials, guesses: Mapping[int | None, Guess]) -> dict[int | None, Guess]:
+    def _seen_by_autograd(
+        self, trials: Trials, guesses: Mapping[int | None, GuessedGradient]
+    ) -> dict[int | None, GuessedGradient]:
         """A better guess of what the faces block, for the rival that decides by votes."""
         faces = at_faces(trials.smoothed.domain, trials.x)
         if not faces.any():
@@ -315,7 +317,7 @@ class FirstOrder(SmoothingMethod):
         looks = [trials.look(trials.x, f"eta/{k}", weights).gradients[0] for k in (1, 2)]
         slopes = [trials.smoothed.sigma * look.numpy().reshape(-1) for look in looks]
         gamma = guesses[rival].gamma
-        return {rival: Guess(gamma, blocked_part(faces, slopes, gamma))}
+        return {rival: GuessedGradient(gamma, blocked_part(faces, slopes, gamma))}
 
 
 registry.register(FirstOrder())

@@ -4,7 +4,7 @@ from doublebubble import registry
 from doublebubble.geometry import transitive_radius
 from doublebubble.method import BOTH, PublishedBalls, SmoothingMethod
 from doublebubble.methods.cohen import fall_back
-from doublebubble.methods.first_order import judging_probes, statistic_at
+from doublebubble.methods.first_order import judging_tests, statistic_at
 from doublebubble.search.plan import Proposal
 from doublebubble.search.transitive import Bearings, FurtherBalls, bearings_of, moved
 from doublebubble.search.trials import Trials
@@ -14,8 +14,8 @@ NOT_SEPARATED = "the select draws do not separate the leading class"
 
 def further_balls(trials: Trials, method: str, bearings: Bearings, boxed: bool) -> FurtherBalls:
     """A search for further balls, each of which may use votes or first-order statistics."""
-    probes = judging_probes(trials)
-    rows, split = tuple(probe.weights for probe in probes), probes[0].test.n1 if probes else None
+    tests = judging_tests(trials)
+    rows, split = tuple(asked.weights for asked in tests), tests[0].test.n1 if tests else None
     return FurtherBalls(trials, method, bearings, boxed, rows, split, statistic_at)
 
 

@@ -21,6 +21,9 @@ from doublebubble.streams import Stream
 _CHANCE = 0.001
 """How unlikely a number of right answers must be under guessing before it counts as more than guessing."""
 
+_HARDLY = 0.05
+"""How unlikely a number of right answers must be of a fair model before a warning says that it guesses."""
+
 
 @dataclass(frozen=True)
 class FirstLook:
@@ -68,12 +71,12 @@ def first_look(
             f"{int((normalised == labels).sum())} if each channel is brought to mean 0 and variance 1: its "
             "normalisation seems to be left out, and belongs inside the model"
         )
-    elif _like_guessing(clean_right, len(labels), num_classes):
+    elif _only_guessing(clean_right, len(labels), num_classes):
         warnings.append(
             f"the model names {clean_right} of {len(labels)} clean images correctly, no better than guessing: "
             "is it trained, on this data, for inputs in [0, 1]?"
         )
-    elif _like_guessing(noisy_right, len(labels), num_classes):
+    elif _only_guessing(noisy_right, len(labels), num_classes):
         warnings.append(
             f"the model names {clean_right} of {len(labels)} clean images correctly but only {noisy_right} under noise "
             f"of sigma {sigma}, no better than guessing: train it with noise, or put a denoiser before it"
@@ -127,6 +130,12 @@ def _logits(model: nn.Module, inputs: Tensor) -> tuple[Tensor, int]:
 def _like_guessing(right: int, count: int, num_classes: int) -> bool:
     """Whether guessing would be right as often with probability above one in a thousand: an exact binomial test."""
     return float(binom.sf(right - 1, count, 1 / num_classes)) > _CHANCE
+
+
+def _only_guessing(right: int, count: int, num_classes: int) -> bool:
+    """Whether it looks like guessing, and a model halfway to perfect would hardly do so badly on so few images."""
+    halfway = (1 + 1 / num_classes) / 2
+    return _like_guessing(right, count, num_classes) and float(binom.cdf(right, count, halfway)) < _HARDLY
 
 
 def _normalised(model: nn.Module, inputs: Tensor, wrong: int, stream: Stream) -> Tensor | None:

@@ -16,7 +16,7 @@ from doublebubble.bounds.planning import draws_ahead
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import GradientError
 from doublebubble.lines import Line, misplaced
-from doublebubble.search.control import EDGES, expected_cosine, fitted_control
+from doublebubble.search.control_fit import EDGES, expected_cosine, fitted_control
 from doublebubble.search.gradients import Cost, Estimator, slopes
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.smoothing.votes import VoteStream
@@ -45,7 +45,7 @@ def reserve_for(smoothed: SmoothedClassifier, config: CertifyConfig, dim: int, a
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundControl:
     """A control variate on bins along a line, None where there is none worth using, and what the search cost."""
 
     control: Control | None
@@ -71,18 +71,18 @@ class Controlling:
         ahead = draws_ahead(draws, hits, self._ts[some], self._levels[some], ladder.beta, ladder.cap, ladder.precision)
         return ahead >= _WORTH and (self._config.gradient == "full" or self._past_shows(draws, hits))
 
-    def find(self, draws: int, top: int) -> Found:
+    def find(self, draws: int, top: int) -> FoundControl:
         """The control variate for the class `top` from the draws made so far; the stream then follows its line."""
         direction, cost, used = self._direction(draws, top)
         if not np.abs(direction).max(initial=0.0) > 0:
-            return Found(None, cost)
+            return FoundControl(None, cost)
         hits = self._votes.past_votes(draws).numpy() == top
         bins = np.array(self._votes.follow(Line.along(direction, EDGES)))
         pilot: Counts = np.zeros((len(EDGES) + 1, 2), np.int64)
         np.add.at(pilot, (bins[used:draws], np.where(hits[used:draws], 0, 1)), 1)
         control = fitted_control(pilot)
         fitted = control.left / (1 - min(0.9, _FREEDOM / int(pilot.sum()))) ** 2  # on draws that the fit has not seen
-        return Found(control if fitted < _MOST_LEFT else None, cost)
+        return FoundControl(control if fitted < _MOST_LEFT else None, cost)
 
     def _past_shows(self, draws: int, hits: int) -> bool:
         return expected_cosine(int(_SHOWING * draws), int(_SHOWING * hits), self._given.x.numel()) >= _GOOD

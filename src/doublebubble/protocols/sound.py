@@ -16,7 +16,7 @@ from doublebubble.config import CertifyConfig
 from doublebubble.errors import SettingError
 from doublebubble.geometry import certified_radius
 from doublebubble.method import SmoothingMethod
-from doublebubble.search.plan import BallPlan, Plan, Proposals, best_of
+from doublebubble.search.plan import BallPlan, MethodPlan, Proposals, best_of
 from doublebubble.search.trials import Trials
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import INPUT, Stream
@@ -136,7 +136,7 @@ def certify_requests(config: CertifyConfig, given: Input, found: Proposals) -> l
 
 
 def claim(
-    plan: Plan, given: Input, tallies: Mapping[str, Tally], smoothed: SmoothedClassifier, config: CertifyConfig
+    plan: MethodPlan, given: Input, tallies: Mapping[str, Tally], smoothed: SmoothedClassifier, config: CertifyConfig
 ) -> Claim:
     """What one plan certifies, at level alpha by itself: its balls share alpha, each ball's rivals do not.
 

@@ -38,7 +38,7 @@ _MARKS = 3  # markers on a curve of steps
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnLine:
     """Estimates over x, in rising order, and how they are drawn."""
 
     label: str
@@ -56,7 +56,7 @@ class Panel:
     """One pair of axes; a panel without lines, or whose lines have no points, says `empty`."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[DrawnLine, ...]
     empty: str = "no input to show"
 
     def __post_init__(self) -> None:
@@ -199,7 +199,7 @@ def _logarithmic(axes: "Axes", x_range: tuple[float, float]) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _draw_band(axes: "Axes", line: Line, steps: bool, shade: float) -> None:
+def _draw_band(axes: "Axes", line: DrawnLine, steps: bool, shade: float) -> None:
     """The band, and an error bar at a point whose neighbours have none, since a band is as wide as it is shared.
 
     Points that are not joined have error bars alone.
@@ -215,7 +215,7 @@ def _draw_band(axes: "Axes", line: Line, steps: bool, shade: float) -> None:
     axes.vlines(np.array(xs)[alone], low[alone], high[alone], color=line.colour, linewidth=0.9, label="_bar")
 
 
-def _draw_line(axes: "Axes", line: Line, steps: bool, width: float, size: float) -> None:
+def _draw_line(axes: "Axes", line: DrawnLine, steps: bool, width: float, size: float) -> None:
     axes.plot(
         list(line.points),
         [point.value for point in line.points.values()],
@@ -229,7 +229,7 @@ def _draw_line(axes: "Axes", line: Line, steps: bool, width: float, size: float)
     )
 
 
-def _draw_marks(axes: "Axes", line: Line, x_range: tuple[float, float], shift: float) -> None:
+def _draw_marks(axes: "Axes", line: DrawnLine, x_range: tuple[float, float], shift: float) -> None:
     """Markers on a curve of steps as far as it is above 0, shifted so that those of curves that coincide alternate."""
     wanted = np.linspace(*x_range, _MARKS, endpoint=False) + (shift + 0.1) * (x_range[1] - x_range[0]) / _MARKS
     marks = [float(x) for x in wanted if x <= _last_above(line)] or [x_range[0]]
@@ -237,17 +237,17 @@ def _draw_marks(axes: "Axes", line: Line, x_range: tuple[float, float], shift: f
     axes.plot(marks, heights, color=line.colour, ls="", marker=line.marker, ms=3.5, label="_marks", clip_on=False)
 
 
-def _last_above(line: Line) -> float:
+def _last_above(line: DrawnLine) -> float:
     """The last x at which the line is above 0."""
     return max((x for x, found in line.points.items() if found.value > 0), default=0.0)
 
 
-def _step(line: Line, x: float) -> float:
+def _step(line: DrawnLine, x: float) -> float:
     """The height at x of a line of steps."""
     return next(found.value for right, found in line.points.items() if right >= x)
 
 
-def _ends(lines: Sequence[Line], y_range: tuple[float, float]) -> list[float]:
+def _ends(lines: Sequence[DrawnLine], y_range: tuple[float, float]) -> list[float]:
     """Heights of the names: those of the lines' last points, pushed apart where they would meet."""
     wanted = np.array(
         [(line.points[max(line.points)].value - y_range[0]) / (y_range[1] - y_range[0]) for line in lines]
@@ -258,7 +258,7 @@ def _ends(lines: Sequence[Line], y_range: tuple[float, float]) -> list[float]:
     return [placed[k] for k in range(len(lines))]
 
 
-def _beside(lines: Sequence[Line], y_range: tuple[float, float]) -> list[float]:
+def _beside(lines: Sequence[DrawnLine], y_range: tuple[float, float]) -> list[float]:
     """Heights of the names: one below the other, those of curves that end last on top."""
     order = np.argsort([-_last_above(line) for line in lines], kind="stable")
     top = 0.92 if len(lines) > 1 else 0.5
@@ -284,7 +284,7 @@ def spread(wanted: np.ndarray[tuple[int, ...], np.dtype[np.float64]], gap: float
     return [min(max(value, least), max(1.0, least)) - gap * k for k, value in enumerate(flat)]
 
 
-def _name(axes: "Axes", line: Line, height: float) -> None:
+def _name(axes: "Axes", line: DrawnLine, height: float) -> None:
     """The line's name right of the panel beside a piece of the line. No leader: it would cross other curves."""
     grid = axes.get_gridspec()
     long = 0.1 * (grid.ncols if grid is not None else 1)

@@ -23,7 +23,7 @@ from doublebubble.report.figure import (
     SOLID,
     AxesStyle,
     Dashes,
-    Line,
+    DrawnLine,
     Panel,
     draw,
 )
@@ -84,7 +84,7 @@ def run_figure(run: StoredRun, title: str) -> "Figure":
     return draw([[Panel(name, (*lines, accuracy_line(table, series, to)))]], ACCURACY, title)
 
 
-def _without_bands(line: Line) -> Line:
+def _without_bands(line: DrawnLine) -> DrawnLine:
     points = {x: replace(point, low=None, high=None) for x, point in line.points.items()}
     return replace(line, points=points)
 
@@ -105,7 +105,7 @@ def reach(tables: Iterable[pd.DataFrame], methods: Sequence[str] = (REPORTED,)) 
     return max(0.1, *(1.03 * float(radii_of(table, method).max()) for table in tables for method in methods))
 
 
-def accuracy_line(table: pd.DataFrame, series: Series, to: float) -> Line:
+def accuracy_line(table: pd.DataFrame, series: Series, to: float) -> DrawnLine:
     """Certified accuracy over radius with Clopper-Pearson bands, of the radii reported or of one method's.
 
     A point at every radius of a record: the proportion changes right of these radii and nowhere else, so that drawn as
@@ -115,10 +115,10 @@ def accuracy_line(table: pd.DataFrame, series: Series, to: float) -> Line:
     held = {radius for radius in shown["radius"].tolist() if radius < to}
     points = certified_accuracy(shown, sorted({0.0, to, *held, *(radius for radius in RADII if radius < to)}))
     found = {point.radius: Estimate(point.accuracy, point.low, point.high, point.n) for point in points}
-    return Line(series.label, found, series.colour, series.dashes, series.marker)
+    return DrawnLine(series.label, found, series.colour, series.dashes, series.marker)
 
 
-def method_lines(table: pd.DataFrame, methods: Sequence[str], to: float) -> tuple[Line, ...]:
+def method_lines(table: pd.DataFrame, methods: Sequence[str], to: float) -> tuple[DrawnLine, ...]:
     """Certified accuracy of each method by itself."""
     lines = []
     for method in methods:
@@ -127,7 +127,9 @@ def method_lines(table: pd.DataFrame, methods: Sequence[str], to: float) -> tupl
     return tuple(lines)
 
 
-def radius_lines(table: pd.DataFrame, methods: Sequence[str], gradient: str, centres: Sequence[float]) -> list[Line]:
+def radius_lines(
+    table: pd.DataFrame, methods: Sequence[str], gradient: str, centres: Sequence[float]
+) -> list[DrawnLine]:
     """The median gain over Cohen against Cohen's radius, over r +- 0.075, with bands between order statistics."""
     return [_method_line(m, gradient, improvement_by_radius(table, m, centres)) for m in methods]
 
@@ -138,23 +140,23 @@ def window_centres(tables: Sequence[pd.DataFrame]) -> list[float]:
     return [round(HALF_WINDOW * k, 3) for k in range(1, max(2, int(largest / HALF_WINDOW) + 2))]
 
 
-def winner_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str]) -> tuple[Line, ...]:
+def winner_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str]) -> tuple[DrawnLine, ...]:
     """For each method the proportion of correctly predicted inputs on which its radius is the largest."""
     found = {sigma: winners(table, methods) for sigma, table in sorted(by_sigma.items())}
     lines = []
     for method in methods:
         label, colour, marker, dashes = _looks(method)
         points = {sigma: shares[method] for sigma, shares in found.items() if method in shares}
-        lines.append(Line(label, points, colour, dashes, marker))
+        lines.append(DrawnLine(label, points, colour, dashes, marker))
     return tuple(lines)
 
 
-def sigma_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str], gradient: str) -> list[Line]:
+def sigma_lines(by_sigma: Mapping[float, pd.DataFrame], methods: Sequence[str], gradient: str) -> list[DrawnLine]:
     """The median gain over Cohen in percent against the noise."""
     return _gain_lines(by_sigma, methods, gradient, median_improvement)
 
 
-def step_lines(by_step: Mapping[float, pd.DataFrame], methods: Sequence[str], gradient: str) -> list[Line]:
+def step_lines(by_step: Mapping[float, pd.DataFrame], methods: Sequence[str], gradient: str) -> list[DrawnLine]:
     """The mean gain over Cohen, correctly predicted inputs only, against the first step size."""
     return _gain_lines(by_step, methods, gradient, mean_gain)
 
@@ -164,7 +166,7 @@ def _gain_lines(
     methods: Sequence[str],
     gradient: str,
     measure: Callable[[pd.DataFrame, str], Estimate | None],
-) -> list[Line]:
+) -> list[DrawnLine]:
     lines = []
     for method in methods:
         found = {x: measure(table, method) for x, table in sorted(tables.items())}
@@ -173,13 +175,13 @@ def _gain_lines(
     return lines
 
 
-def _method_line(method: str, gradient: str, points: dict[float, Estimate]) -> Line:
+def _method_line(method: str, gradient: str, points: dict[float, Estimate]) -> DrawnLine:
     """Colour and marker by method, dashes by gradient, which the panel's title names."""
     label, colour, marker, _ = _looks(method)
-    return Line(label, points, colour, BY_GRADIENT[gradient], marker)
+    return DrawnLine(label, points, colour, BY_GRADIENT[gradient], marker)
 
 
-def panels_of(title: str, lines: Sequence[Line]) -> tuple[Panel, ...]:
+def panels_of(title: str, lines: Sequence[DrawnLine]) -> tuple[Panel, ...]:
     """The lines in as many panels as it takes for all their bands to be seen, in their order."""
     parts = [tuple(lines[k : k + MOST_BANDS]) for k in range(0, len(lines), MOST_BANDS)]
     if len(parts) <= 1:

@@ -19,7 +19,7 @@ from doublebubble.reproduce import (
     winners,
 )
 from doublebubble.reproduce.laboratory import Events, Laboratory
-from doublebubble.reproduce.plan import Step, planned, speed_of
+from doublebubble.reproduce.order import Step, planned, speed_of
 from doublebubble.reproduce.results import Results, write
 from doublebubble.reproduce.scales import SCALES, Scale, chosen_scale
 

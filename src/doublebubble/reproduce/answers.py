@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from doublebubble.reproduce.cells import NOT_RUN
+from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.evidence import Evidence
 
 
@@ -27,7 +27,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Claim:
+class PublishedClaim:
     """A claim of the publication, in its words as far as they are short, and what answers it."""
 
     claim: str

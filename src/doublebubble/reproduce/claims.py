@@ -1,23 +1,29 @@
 """The publication's claims in the order of its text, each with what answers it."""
 
-from doublebubble.reproduce.answers import Claim
+from doublebubble.reproduce.answers import PublishedClaim
 from doublebubble.reproduce.cost_claims import all_times, cheaper, double_costs, first_steps, intervals
 from doublebubble.reproduce.gain_claims import average_gain, boundary_wins, growth, improved, macer, not_improvable
 
 CLAIMS = (
-    Claim("More than 80 % of Tiny-ImageNet inputs are improved; CIFAR-10 is the hardest set run here.", improved),
-    Claim("Certificates grow by about 5 % on average at sigma 0.5.", average_gain),
-    Claim("The median improvement grows quasi-linearly with sigma.", growth),
-    Claim("The boundary treatment is the largest more often as sigma grows.", boundary_wins),
-    Claim("Most MNIST inputs cannot be improved below sigma 0.5.", not_improvable),
-    Claim(
+    PublishedClaim(
+        "More than 80 % of Tiny-ImageNet inputs are improved; CIFAR-10 is the hardest set run here.", improved
+    ),
+    PublishedClaim("Certificates grow by about 5 % on average at sigma 0.5.", average_gain),
+    PublishedClaim("The median improvement grows quasi-linearly with sigma.", growth),
+    PublishedClaim("The boundary treatment is the largest more often as sigma grows.", boundary_wins),
+    PublishedClaim("Most MNIST inputs cannot be improved below sigma 0.5.", not_improvable),
+    PublishedClaim(
         "MACER: the search adds 4 percentage points to the certified proportion; radii are 10 to 20 % larger than by "
         "Gaussian training, at more than ten times the training cost.",
         macer,
     ),
-    Claim("Approximate gradients are more than four times cheaper than full ones (single).", cheaper),
-    Claim("Double costs relatively more for approximate gradients than for full ones.", double_costs),
-    Claim("Approximate gradients are sensitive to first steps above 0.01, full ones only above 0.1.", first_steps),
-    Claim("The table of wall-clock times, as multiples of Cohen's.", all_times),
-    Claim("Without merging rare classes, Goodman's and Sison-Glaz' intervals take 95 % of the time.", intervals),
+    PublishedClaim("Approximate gradients are more than four times cheaper than full ones (single).", cheaper),
+    PublishedClaim("Double costs relatively more for approximate gradients than for full ones.", double_costs),
+    PublishedClaim(
+        "Approximate gradients are sensitive to first steps above 0.01, full ones only above 0.1.", first_steps
+    ),
+    PublishedClaim("The table of wall-clock times, as multiples of Cohen's.", all_times),
+    PublishedClaim(
+        "Without merging rare classes, Goodman's and Sison-Glaz' intervals take 95 % of the time.", intervals
+    ),
 )

@@ -5,7 +5,7 @@ import pandas as pd
 
 from doublebubble.report.measures import REPORTED, mean_radius
 from doublebubble.report.tables import percent, share
-from doublebubble.reproduce.cells import NOT_RUN
+from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import SIGMA, Looked

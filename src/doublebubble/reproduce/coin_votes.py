@@ -11,7 +11,7 @@ import numpy as np
 from doublebubble.config import CertifyConfig, Settings
 from doublebubble.data import Dataset
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import BLACK, BLUE, DASHED, DOTTED, ORANGE, SOLID, AxesStyle, Line, Panel
+from doublebubble.report.figure import BLACK, BLUE, DASHED, DOTTED, ORANGE, SOLID, AxesStyle, DrawnLine, Panel
 from doublebubble.report.measures import Estimate
 from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.coins import Coins
@@ -74,9 +74,9 @@ def run(lab: Laboratory) -> Results:
             coins[sigma] = gain_of(found.reported)
             law[sigma] = Estimate(found.predicted, None, None, len(found.shares))
         lines = (
-            Line("network", network, BLUE, SOLID, "o"),
-            Line("its coins", coins, ORANGE, DASHED, "s"),
-            Line("predicted", law, BLACK, DOTTED, "X"),
+            DrawnLine("network", network, BLUE, SOLID, "o"),
+            DrawnLine("its coins", coins, ORANGE, DASHED, "s"),
+            DrawnLine("predicted", law, BLACK, DOTTED, "X"),
         )
         panel = Panel(f"protocol {protocol_name('paper')}", lines)
         caption = captioned(_WHAT, runs)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from doublebubble.report.measures import mean_gain
 from doublebubble.reproduce.answers import Answer, Brief, verdict
-from doublebubble.reproduce.cells import NOT_RUN, cell, times_of, unless_missing
+from doublebubble.reproduce.claim_cells import NOT_RUN, cell, times_of, unless_missing
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
 from doublebubble.reproduce.scales import Study

@@ -1,15 +1,15 @@
 """What the figures of certified accuracy share: Cohen's radius beside what each kind of gradient reports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from doublebubble import registry
 from doublebubble.report.facts import protocol_name, protocol_of
-from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, Panel
+from doublebubble.report.figure import BLUE, DASHED, GREEN, SOLID, VERMILION, DrawnLine, Panel
 from doublebubble.report.measures import REPORTED, mean_radius, method_view
-from doublebubble.report.plots import Series, accuracy_line, reach, spoken
+from doublebubble.report.plots import Series, accuracy_line, panels_of, reach, spoken
 from doublebubble.report.tables import EMPTY, Table
 from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory, Wanted
 from doublebubble.reproduce.results import captioned
@@ -22,6 +22,7 @@ from doublebubble.types import Protocol, TrainMethod
 
 Key = tuple[float, str]
 """Sigma and the kind of gradient."""
+BySigma = Mapping[float, pd.DataFrame]
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "sound")
 
 
@@ -81,6 +82,23 @@ def best_panels(title: str, protocol: Protocol, tables: Mapping[Key, pd.DataFram
         )
         for sigma in sorted({sigma for sigma, _ in tables})
     )
+
+
+def sigma_rows(
+    found: Gathered, sigmas: Sequence[float], lines: Callable[[BySigma, Protocol, str], Sequence[DrawnLine]]
+) -> list[tuple[Panel, ...]]:
+    """For each protocol a row of panels over sigma, one for each kind of gradient; `lines` draws the frames of one."""
+    return [
+        tuple(
+            panel
+            for gradient in GRADIENTS
+            for panel in panels_of(
+                f"{gradient} gradient\nprotocol {protocol_name(protocol)}",
+                lines({sigma: frames[sigma, gradient] for sigma in sigmas}, protocol, gradient),
+            )
+        )
+        for protocol, frames in found.frames.items()
+    ]
 
 
 def average_table(runs: Sequence[StoredRun], first: Mapping[str, str] | None = None) -> Table:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pandas as pd
 
 from doublebubble.reproduce.answers import Answer, Brief, verdict
-from doublebubble.reproduce.cells import (
+from doublebubble.reproduce.claim_cells import (
     NOT_RUN,
     Measure,
     Parts,

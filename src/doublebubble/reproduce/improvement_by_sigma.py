@@ -1,12 +1,10 @@
 """Median gain over Cohen, over sigma: the publication's last figure of Section 5, and the appendix's for the others."""
 
-from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import Panel
-from doublebubble.report.plots import BY_SIGMA, panels_of, sigma_lines
+from doublebubble.report.plots import BY_SIGMA, sigma_lines
 from doublebubble.report.tables import panel_table, percent
-from doublebubble.reproduce.curves import average_table, gather
+from doublebubble.reproduce.curves import average_table, gather, sigma_rows
 from doublebubble.reproduce.improvement_by_radius import compared
-from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
+from doublebubble.reproduce.laboratory import Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 
 SOURCE = (
@@ -21,14 +19,11 @@ def run(lab: Laboratory) -> Results:
     figures, tables = [], []
     for study in lab.available(lab.scale.names):
         found = gather(lab, study, study.sigmas)
-        rows = []
-        for protocol, frames in found.frames.items():
-            panels: list[Panel] = []
-            for gradient in GRADIENTS:
-                by_sigma = {sigma: frames[sigma, gradient] for sigma in study.sigmas}
-                lines = sigma_lines(by_sigma, compared(protocol, gradient), gradient)
-                panels += panels_of(f"{gradient} gradient\nprotocol {protocol_name(protocol)}", lines)
-            rows.append(tuple(panels))
+        rows = sigma_rows(
+            found,
+            study.sigmas,
+            lambda frames, protocol, gradient: sigma_lines(frames, compared(protocol, gradient), gradient),
+        )
         caption = captioned(_WHAT, found.runs)
         title = f"Gain over each protocol's own Cohen by noise: {study.name}"
         name = f"improvement-by-sigma-{study.name}"

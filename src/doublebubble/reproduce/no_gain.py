@@ -23,7 +23,7 @@ from doublebubble.report.figure import (
     UNJOINED,
     VERMILION,
     AxesStyle,
-    Line,
+    DrawnLine,
     Panel,
 )
 from doublebubble.report.measures import Estimate, proportion
@@ -126,7 +126,7 @@ def _gain_figure(base: Looking, swept: Swept, found: dict[Subject, list[Looked]]
         x: _exact(100 * first_order_gain([at.p, 1 - at.p], at.n, at.alpha, SIGMA, at.looks + 1))
         for x, at in along.items()
     }
-    lines += [Line("predicted", exact, BLACK, SOLID), Line("first order", formula, BLACK, DOTTED)]
+    lines += [DrawnLine("predicted", exact, BLACK, SOLID), DrawnLine("first order", formula, BLACK, DOTTED)]
     held = [
         f"{words} {getattr(base, name)}"
         for name, words in (("looks", "looks"), ("n", "n"), ("alpha", "alpha"))
@@ -150,8 +150,8 @@ def _claims_figure(base: Looking, found: dict[Subject, list[Looked]]) -> Figure:
     along = {x: base.model_copy(update={"alpha": x}) for x in _between(alphas, whole=False)}
     exact = {x: _exact(predicted_claims(looking)) for x, looking in along.items()}
     lines += [
-        Line("predicted", exact, BLACK, SOLID),
-        Line("alpha itself", {x: _exact(x) for x in along}, BLACK, DASHED),
+        DrawnLine("predicted", exact, BLACK, SOLID),
+        DrawnLine("alpha itself", {x: _exact(x) for x in along}, BLACK, DASHED),
     ]
     caption = (
         "How often the radius that the published search keeps is above the truth, the distance to another class: "
@@ -163,9 +163,9 @@ def _claims_figure(base: Looking, found: dict[Subject, list[Looked]]) -> Figure:
     return Figure("no-gain-claims", "How often the published radius exceeds the truth", ((panel,),), _SHARE, caption)
 
 
-def _points(subject: Subject, points: dict[float, Estimate], label: str) -> Line:
+def _points(subject: Subject, points: dict[float, Estimate], label: str) -> DrawnLine:
     colour, marker = _STYLES[subject]
-    return Line(label, dict(sorted(points.items())), colour, UNJOINED, marker)
+    return DrawnLine(label, dict(sorted(points.items())), colour, UNJOINED, marker)
 
 
 def _table(found: Sequence[Looked]) -> Table:

@@ -5,11 +5,10 @@ that Cohen has those on which nothing improves.
 """
 
 from doublebubble import registry
-from doublebubble.report.facts import protocol_name
-from doublebubble.report.plots import WINNERS, panels_of, winner_lines
+from doublebubble.report.plots import WINNERS, winner_lines
 from doublebubble.report.tables import panel_table, share
-from doublebubble.reproduce.curves import gather
-from doublebubble.reproduce.laboratory import GRADIENTS, Laboratory
+from doublebubble.reproduce.curves import gather, sigma_rows
+from doublebubble.reproduce.laboratory import Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 
 SOURCE = (
@@ -27,20 +26,9 @@ def run(lab: Laboratory) -> Results:
     figures, tables = [], []
     for study in lab.available(lab.scale.names):
         found = gather(lab, study, study.sigmas)
-        rows = []
-        for protocol, frames in found.frames.items():
-            rows.append(
-                tuple(
-                    panel
-                    for gradient in GRADIENTS
-                    for panel in panels_of(
-                        f"{gradient} gradient\nprotocol {protocol_name(protocol)}",
-                        winner_lines(
-                            {sigma: frames[sigma, gradient] for sigma in study.sigmas}, registry.names(protocol)
-                        ),
-                    )
-                )
-            )
+        rows = sigma_rows(
+            found, study.sigmas, lambda frames, protocol, _: winner_lines(frames, registry.names(protocol))
+        )
         caption = captioned(_WHAT, found.runs)
         title = f"Which radius is largest: {study.name}"
         figures.append(Figure(f"winners-{study.name}", title, tuple(rows), WINNERS, caption))

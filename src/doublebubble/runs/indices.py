@@ -1,9 +1,10 @@
 """Which inputs of a data set a run covers: slices as text, and the one text that stands for a set of inputs."""
 
+import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
-from doublebubble.errors import SettingError
+from doublebubble.errors import DoubleBubbleWarning, SettingError
 
 MOST = 4_000_000
 """How many inputs one run can have."""
@@ -12,8 +13,8 @@ MOST = 4_000_000
 def parse_indices(text: str, size: int) -> tuple[int, ...]:
     """The inputs named by comma-separated pieces `a`, `a:b` or `a:b:step` of a data set of `size`, in rising order.
 
-    Pieces read like Python slices, except that nothing may reach outside the data set: a typing error should not
-    silently certify fewer inputs. No input may be named twice.
+    Pieces read like Python slices: one that ends beyond the data set is cut, with a warning if it then names fewer
+    inputs. Negative numbers are an error, and so is a piece that begins beyond the data set or names an input again.
     """
     chosen: list[int] = []
     for piece in text.split(","):
@@ -40,9 +41,13 @@ def _piece(text: str, numbers: Sequence[int | None], size: int) -> range:
     first = numbers[0] if numbers[0] is not None else 0
     last = first + 1 if len(numbers) == 1 else (size if numbers[1] is None else numbers[1])
     step = numbers[2] if len(numbers) == 3 and numbers[2] is not None else 1
-    if step < 1 or first < 0 or first > last or last > size:
+    if step < 1 or first < 0 or first > last or size <= first < last:
         raise SettingError(f"indices: expected a rising slice within 0:{size}, got {text!r}")
-    return range(first, last, step)
+    asked, there = range(first, last, step), range(first, min(last, size), step)
+    if there[-1:] != asked[-1:]:
+        message = f"indices: {text!r} ends beyond the data, which have {size} inputs; it is cut there"
+        warnings.warn(message, DoubleBubbleWarning, stacklevel=6)
+    return there
 
 
 def format_indices(indices: Sequence[int]) -> str:

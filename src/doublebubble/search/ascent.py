@@ -19,7 +19,7 @@ _NOTHING = 1e-100  # a gradient shorter than this is none: its square would unde
 _ENDLESS = 1e12  # a step factor above this is the quotient of rounding errors
 
 
-class Stop(Enum):
+class AscentEnd(Enum):
     """Why an ascent ended; the value is a sentence for a person."""
 
     VANISHED = "the gradient vanished"
@@ -37,7 +37,7 @@ class AscentState:
     previous_point: Tensor | None = None
     previous_gradient: Tensor | None = None
     velocity: Tensor | None = None
-    stop: Stop | None = None
+    stop: AscentEnd | None = None
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ class Ascent:
             raise SettingError(f"ascent: expected a finite gradient of shape {shapes}")
         after = replace(state, iteration=state.iteration + 1, previous_point=state.point, previous_gradient=g)
         if float(g.norm()) < _NOTHING:
-            return replace(after, stop=Stop.VANISHED)
+            return replace(after, stop=AscentEnd.VANISHED)
         gamma = self._length(state, g)
-        if isinstance(gamma, Stop):
+        if isinstance(gamma, AscentEnd):
             return replace(after, stop=gamma)
         if after.iteration >= self.iterations:
-            return replace(after, stop=Stop.ITERATIONS)
+            return replace(after, stop=AscentEnd.ITERATIONS)
         velocity = self._displacement(state, gamma * g if forwards else -gamma * g, stream)
         return replace(after, point=self.project(state.point + velocity), velocity=velocity)
 
@@ -91,7 +91,7 @@ class Ascent:
         """Whether the ascent has ended, for the reason in `state.stop`."""
         return state.stop is not None
 
-    def _length(self, state: AscentState, g: Tensor) -> float | Stop:
+    def _length(self, state: AscentState, g: Tensor) -> float | AscentEnd:
         """The factor gamma of the gradient, or why there is none."""
         if state.previous_point is None or state.previous_gradient is None:
             return self.first_step / float(g.norm())
@@ -99,9 +99,9 @@ class Ascent:
         change = float((dg * dg).sum())
         gamma = abs(float((dx * dg).sum())) / change if change > 0 else math.inf  # (E4)
         if gamma > _ENDLESS:
-            return Stop.UNCHANGED
+            return AscentEnd.UNCHANGED
         gamma = min(gamma, self.largest_step)
-        return Stop.SMALL_STEP if gamma < self.smallest_step or gamma == 0 else gamma
+        return AscentEnd.SMALL_STEP if gamma < self.smallest_step or gamma == 0 else gamma
 
     def _displacement(self, state: AscentState, step: Tensor, stream: Stream | None) -> Tensor:
         if self.momentum and state.velocity is not None:

@@ -29,7 +29,7 @@ _WORTH_BLOCKING = 0.1  # of the gradient: a smaller part at the faces is not wor
 
 
 @dataclass(frozen=True)
-class Probe:
+class LeadTest:
     """What to ask of some draws about the lead over one rival: a test, and its weights of the votes."""
 
     rival: int | None
@@ -62,11 +62,11 @@ def shrunk_norm(halves: tuple[Floats, Floats], test: GradientTest, votes: VoteBo
     return min(max(sqrt(max(found, 0.0)), 0.05 * top), top)
 
 
-def probe(counts: Counts, top: int, rival: int | None, draws: int, dim: int, alpha: float) -> Probe:
-    """A probe for that many draws near where these votes were cast."""
+def lead_test(counts: Counts, top: int, rival: int | None, draws: int, dim: int, alpha: float) -> LeadTest:
+    """A test for that many draws near where these votes were cast."""
     votes = vote_shares(counts, top, rival)
     test = design_test(draws, dim, alpha, votes, USUAL_GRADIENT * largest_lead_gradient(votes))
-    return Probe(rival, votes, test, weights_for(len(counts), top, rival, test))
+    return LeadTest(rival, votes, test, weights_for(len(counts), top, rival, test))
 
 
 def weights_for(num_classes: int, top: int, rival: int | None, test: GradientTest) -> tuple[float, ...]:

@@ -65,7 +65,7 @@ class BallPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class MethodPlan:
     """The balls of one method, and whether the domain's box may be used to place the adversary."""
 
     method: Method
@@ -74,16 +74,18 @@ class Plan:
     reason: str
 
 
-def plan_at_input(method: Method, x: Tensor, n: int, statistic: Statistic, reason: str, part: str = INPUT) -> Plan:
+def plan_at_input(
+    method: Method, x: Tensor, n: int, statistic: Statistic, reason: str, part: str = INPUT
+) -> MethodPlan:
     """All draws at the input."""
-    return Plan(method, (BallPlan(part, x, n, statistic, at_input=True),), False, reason)
+    return MethodPlan(method, (BallPlan(part, x, n, statistic, at_input=True),), False, reason)
 
 
 @dataclass(frozen=True)
 class Proposal:
     """A plan, and the gain over votes alone at the input that the search draws promise; no claim."""
 
-    plan: Plan
+    plan: MethodPlan
     gain: float
 
 
@@ -91,7 +93,7 @@ class Proposal:
 class Proposals:
     """A plan for each method asked for, the one chosen among them, and what finding them cost."""
 
-    plans: Mapping[Method, Plan]
+    plans: Mapping[Method, MethodPlan]
     chosen: Method
     cost: Cost
 

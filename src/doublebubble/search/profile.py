@@ -25,12 +25,12 @@ from doublebubble.bounds.profile import (
     profile_bound,
     rounded_test,
 )
-from doublebubble.bounds.ray import design_ray, expected_ray, ray_gradient_bound
+from doublebubble.bounds.ray_gradient import design_ray, expected_ray, ray_gradient_bound
 from doublebubble.bounds.votes import class_interval
 from doublebubble.geometry import cohen_radius
 from doublebubble.geometry.profile import (
     ROUGH,
-    Guess,
+    GuessedProfile,
     Prices,
     PriceTable,
     best_profile_prices,
@@ -213,7 +213,7 @@ class _Start(NamedTuple):
 class _Pricing:
     """Prices at displacements, and the leads to expect there."""
 
-    def __init__(self, guess: Guess, n: int, level: float) -> None:
+    def __init__(self, guess: GuessedProfile, n: int, level: float) -> None:
         self._guess, self._n, self._level = guess, n, level
 
     def tests(self, radius: Floats, angle: Floats) -> list[FunctionalTest]:

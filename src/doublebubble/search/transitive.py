@@ -16,8 +16,8 @@ from torch import Tensor
 from doublebubble.geometry import Bound, certified_radius, nearest_point
 from doublebubble.search.ascent import Ascent, confined
 from doublebubble.search.gradients import Slopes
-from doublebubble.search.plan import BallPlan, Plan, Proposal, Statistic
-from doublebubble.search.trials import Rows, Trials
+from doublebubble.search.plan import BallPlan, MethodPlan, Proposal, Statistic
+from doublebubble.search.trials import Trials, WeightRows
 from doublebubble.tally import Tally
 from doublebubble.types import Floats, Method
 
@@ -110,7 +110,7 @@ class FurtherBalls:
     method: Method
     bearings: Bearings
     boxed: bool
-    rows: Rows
+    rows: WeightRows
     """Sums of noise to ask of the draws that judge the centres, and where these are halved."""
     split: int | None
     design: Designer
@@ -127,7 +127,9 @@ class FurtherBalls:
             for number, (centre, statistic) in enumerate(zip(centres, statistics, strict=True), start=2)
         )
         names = ", ".join(dict.fromkeys(statistic.name for statistic in statistics))
-        return Proposal(Plan(self.method, balls, self.boxed, f"{reason}, and fresh search draws agree ({names})"), gain)
+        return Proposal(
+            MethodPlan(self.method, balls, self.boxed, f"{reason}, and fresh search draws agree ({names})"), gain
+        )
 
     @cached_property
     def _box(self) -> tuple[float | None, float | None]:

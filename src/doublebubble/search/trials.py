@@ -20,7 +20,7 @@ from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import Counts, Floats
 
-Rows = tuple[tuple[float, ...], ...]
+WeightRows = tuple[tuple[float, ...], ...]
 """Rows of weights, one for each class."""
 Shared = TypeVar("Shared")
 _VERDICT = "verdict"
@@ -88,7 +88,7 @@ class Trials:
         self,
         points: Sequence[Tensor],
         part: str,
-        moments: Rows = (),
+        moments: WeightRows = (),
         split: int | None = None,
         lines: tuple[Line, ...] = (),
     ) -> list[Tally]:
@@ -101,7 +101,7 @@ class Trials:
         wanted = [Request(x, n, stream, moments, split, keep_votes=True, lines=lines) for x in points]
         return self.smoothed.tallies(wanted)
 
-    def compared(self, points: Sequence[Tensor], moments: Rows, split: int | None) -> tuple[Tally, list[Tally]]:
+    def compared(self, points: Sequence[Tensor], moments: WeightRows, split: int | None) -> tuple[Tally, list[Tally]]:
         """Votes at the input and at these points on one noise for all methods: they can be compared draw by draw."""
         here = self.once(_VERDICT, lambda: self.votes([self.x], _VERDICT)[0])
         return here, self.votes(points, _VERDICT, moments, split)

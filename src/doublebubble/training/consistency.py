@@ -13,7 +13,7 @@ from torch.nn.functional import log_softmax, nll_loss
 
 from doublebubble.errors import InputError
 from doublebubble.streams import Stream
-from doublebubble.training.gaussian import StepLoss, noisy
+from doublebubble.training.gaussian import StepLoss, noisy_logits, share_right
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,5 @@ def consistency_step(
     eta: float,
 ) -> StepLoss:
     """The loss under `draws` fresh draws of noise per image."""
-    inputs = noisy(x.repeat_interleave(draws, 0), sigma, stream).contiguous(memory_format=torch.channels_last)
-    logits = model(inputs).unflatten(0, (len(x), draws))
-    right = (logits.detach().argmax(2) == labels[:, None]).sum().item() / (len(x) * draws)
-    return StepLoss(consistency_terms(logits, labels).loss(lam, eta), right)
+    logits = noisy_logits(model, x, sigma, stream, draws)
+    return StepLoss(consistency_terms(logits, labels).loss(lam, eta), share_right(logits, labels))

@@ -12,7 +12,7 @@ from doublebubble.errors import SettingError
 from doublebubble.models import Denoised, is_black_box, load_classifier
 from doublebubble.models.calling import bare_logits
 from doublebubble.streams import Stream
-from doublebubble.training.gaussian import StepLoss, noisy
+from doublebubble.training.gaussian import StepLoss, noisy, share_right
 from doublebubble.training.settings import TrainSettings
 
 
@@ -47,8 +47,7 @@ def denoiser_step(
     with torch.no_grad():
         named = bare_logits(classifier(x)).argmax(1)
     logits = bare_logits(classifier(restored))
-    right = (logits.detach().argmax(1) == labels).sum().item() / len(labels)
-    return StepLoss(error + stability * cross_entropy(logits, named), right)
+    return StepLoss(error + stability * cross_entropy(logits, named), share_right(logits[:, None], labels))
 
 
 def joined(denoiser: nn.Module, classifier: nn.Module | None) -> Denoised | None:

@@ -24,9 +24,20 @@ def noisy(x: Tensor, sigma: float, stream: Stream) -> Tensor:
     return x + sigma * noise
 
 
+def noisy_logits(model: nn.Module, x: Tensor, sigma: float, stream: Stream, draws: int) -> Tensor:
+    """The model's logits under `draws` fresh draws of noise per image, shaped (images, draws, classes)."""
+    inputs = noisy(x.repeat_interleave(draws, 0), sigma, stream).contiguous(memory_format=torch.channels_last)
+    logits: Tensor = model(inputs).unflatten(0, (len(x), draws))
+    return logits
+
+
+def share_right(logits: Tensor, labels: Tensor) -> float:
+    """The fraction of logits, shaped (images, draws, classes), whose largest is the label's."""
+    right = logits.detach().argmax(2) == labels[:, None]
+    return right.sum().item() / right.numel()
+
+
 def gaussian_step(model: nn.Module, x: Tensor, labels: Tensor, sigma: float, stream: Stream) -> StepLoss:
     """Cross entropy under one draw of noise per image."""
-    inputs = noisy(x, sigma, stream).contiguous(memory_format=torch.channels_last)
-    logits = model(inputs)
-    right = (logits.detach().argmax(1) == labels).sum().item() / len(labels)
-    return StepLoss(cross_entropy(logits, labels), right)
+    logits = noisy_logits(model, x, sigma, stream, 1)
+    return StepLoss(cross_entropy(logits[:, 0], labels), share_right(logits, labels))

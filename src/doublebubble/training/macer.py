@@ -14,7 +14,7 @@ from torch.nn.functional import log_softmax, nll_loss
 
 from doublebubble.errors import InputError
 from doublebubble.streams import Stream
-from doublebubble.training.gaussian import StepLoss, noisy
+from doublebubble.training.gaussian import StepLoss, noisy_logits, share_right
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,7 @@ def macer_step(
     beta: float,
 ) -> StepLoss:
     """The loss under `draws` fresh draws of noise per image."""
-    inputs = noisy(x.repeat_interleave(draws, 0), sigma, stream).contiguous(memory_format=torch.channels_last)
-    logits = model(inputs).unflatten(0, (len(x), draws))
+    logits = noisy_logits(model, x, sigma, stream, draws)
     there = "cpu" if logits.device.type == "mps" else logits.device  # MPS has no float64, which the terms are made in
     terms = macer_terms(logits.to(there), labels.to(there), sigma, lam, gamma, beta)
-    right = (logits.detach().argmax(2) == labels[:, None]).sum().item() / (len(x) * draws)
-    return StepLoss(terms.classification + terms.robustness, right)
+    return StepLoss(terms.classification + terms.robustness, share_right(logits, labels))

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 from scipy.special import ndtr
 
-from doublebubble.geometry.profile import Guess
+from doublebubble.geometry.profile import GuessedProfile
 from doublebubble.types import Floats
 
 
@@ -61,7 +61,7 @@ def cells(edges: Floats, parts: int, rows: int) -> tuple[Floats, Floats]:
     return z, y
 
 
-def worst_lead(guess: Guess, a: float, b: float, parts: int, rows: int) -> float:
+def worst_lead(guess: GuessedProfile, a: float, b: float, parts: int, rows: int) -> float:
     """The least lead at (a, b) over all tables of cells with this profile and slope: HiGHS."""
     edges, f_a, f_b, gamma = guess
     z, y = cells(edges, parts, rows)

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from doublebubble.errors import SettingError
 from doublebubble.geometry.profile import (
-    Guess,
+    GuessedProfile,
     PriceTable,
     Sector,
     checked_guess,
@@ -36,14 +36,14 @@ def corner(z0: float, tilt: float, blur: float) -> Planar:
     return Planar(Z, Y, f_a, 1 - f_a, PARTS)
 
 
-def known(planar: Planar) -> tuple[Guess, float]:
+def known(planar: Planar) -> tuple[GuessedProfile, float]:
     """The profile and slope as they are, and (S3)."""
     f_a, f_b = planar.given_bin()
     p = 0.5 * (1 + planar.lead(0.0, 0.0))
     return checked_guess(EDGES, f_a, f_b, abs(planar.slope) + 1e-3), float(ndtri(p))
 
 
-def sectors_for(guess: Guess, radius: float, count: int = 14) -> list[Sector]:
+def sectors_for(guess: GuessedProfile, radius: float, count: int = 14) -> list[Sector]:
     return [
         Sector(low, high, p, mean_value(p, guess)) for low, high, p in design_sectors(guess, radius, sector_ends(count))
     ]

@@ -6,7 +6,7 @@ from scipy.special import ndtr, ndtri
 
 from doublebubble.errors import SettingError
 from doublebubble.geometry.profile import (
-    Guess,
+    GuessedProfile,
     PriceTable,
     best_profile_prices,
     checked_guess,
@@ -22,7 +22,7 @@ EDGES = default_edges(14)
 MIDDLES = np.concatenate((EDGES[:1] - 0.4, 0.5 * (EDGES[1:] + EDGES[:-1]), EDGES[-1:] + 0.4))
 
 
-def blurred(p: float, slope: float, gamma: float, share: float = 1.0) -> Guess:
+def blurred(p: float, slope: float, gamma: float, share: float = 1.0) -> GuessedProfile:
     """A boundary across u0, blurred to a part of a half-space's slope; the rival takes a share of what A loses."""
     s = slope / np.sqrt(1 - slope**2)
     f_a = ndtr(ndtri(p) * np.sqrt(1 + s * s) - s * MIDDLES)

@@ -6,11 +6,11 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
-from doublebubble.geometry.profile import Guess, checked_guess
+from doublebubble.geometry.profile import GuessedProfile, checked_guess
 from doublebubble.types import Floats
 
 
-def blurred_profile(p: float, slope: float, gamma: float, edges: Floats, share: float = 1.0) -> Guess:
+def blurred_profile(p: float, slope: float, gamma: float, edges: Floats, share: float = 1.0) -> GuessedProfile:
     """A boundary across the line, blurred to a part of a half-space's slope; the rival takes a share of what A loses.
 
     P(A | z) = Phi((h - slope z)/sqrt(1 - slope^2)), Phi(h) = p, averaged over each bin by quadrature.

@@ -42,8 +42,8 @@ MUTANTS = (
     Mutant(
         "start-without-the-shift",
         _GRADIENT,
-        "x = largest_lead_gradient(votes) + (shift or 0.0)",
-        "x = largest_lead_gradient(votes)",
+        "most = largest_lead_gradient(votes) + (shift or 0.0)",
+        "most = largest_lead_gradient(votes)",
         "The shifted vector can be longer than any gradient, so the descent would start below it.",
         ("bounds/test_gradient.py::test_in_a_box_the_descent_starts_above_every_vector",),
     ),

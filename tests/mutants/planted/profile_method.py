@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-_LINES, _TALLY, _BOUND, _METHOD = "lines.py", "tally.py", "bounds/profile.py", "methods/profile.py"
+_LINES, _TALLY, _BOUND, _METHOD = "lines.py", "tally.py", "bounds/profile.py", "methods/profile/statistic.py"
 _COVERING, _VERIFIER, _PLANE = (
     "geometry/profile/covering.py",
     "audit/reverify/profile.py",
@@ -66,13 +66,11 @@ MUTANTS = (
     ),
     Mutant(
         "profile-designed-on-the-certify-draws",
-        _METHOD,
-        'trials.votes([trials.x], "profile", tuple(dict.fromkeys(rows)), split, tuple(dict.fromkeys(lines)))',
-        "trials.smoothed.tallies([replace(Request(trials.x, trials.per_verdict, "
-        'replace(trials._stream("profile"), stage="certify"), tuple(dict.fromkeys(rows)), split), '
-        "lines=tuple(dict.fromkeys(lines)))])",
+        "search/trials.py",
+        "stream, n = self._stream(part), self.per_verdict",
+        'stream, n = Stream(self.config.seed, self.index, "certify" if lines else "search", part), self.per_verdict',
         "The bins that certify would have been seen before the prices were fixed.",
-        ("methods/test_profile.py::test_the_design_sees_search_draws_alone",),
+        ("methods/profile/test_design.py::test_the_design_sees_search_draws_alone",),
     ),
     Mutant(
         "one-half-of-the-draws-used-twice",
@@ -128,7 +126,7 @@ MUTANTS = (
         "if profile.eta is not None and np.any((profile.eta != 0) & (profile.line.direction != 0)):",
         "if profile.eta is not None and np.any(~np.isfinite(profile.eta)):",
         "(R4) needs an eta at right angles to the line.",
-        ("methods/test_profile.py::test_what_cannot_be_meant",),
+        ("methods/profile/test_statistic.py::test_what_cannot_be_meant",),
     ),
     Mutant(
         "rivals-without-a-line-forgotten",
@@ -136,7 +134,7 @@ MUTANTS = (
         "return Finding((*bounds, *rest), ",
         "return Finding(tuple(bounds), ",
         "A class without a line can overtake, too.",
-        ("methods/test_profile.py::test_every_rival_is_held_off",),
+        ("methods/profile/test_statistic.py::test_every_rival_is_held_off",),
     ),
     Mutant(
         "rival-and-others-exchanged",
@@ -144,7 +142,7 @@ MUTANTS = (
         "np.stack([a, b, table.sum(axis=1) - a - b], axis=1)",
         "np.stack([a, table.sum(axis=1) - a - b, b], axis=1)",
         "Votes for others do not count against the lead over the rival as its own do.",
-        ("methods/test_profile.py::test_votes_of_other_classes_are_neither",),
+        ("methods/profile/test_statistic.py::test_votes_of_other_classes_are_neither",),
     ),
     Mutant(
         "verifier-takes-any-table",

@@ -2,8 +2,13 @@
 
 from tests.mutants.mutant import Mutant
 
-_BOUND, _RAYS, _VERIFIER, _METHOD = "bounds/ray.py", "rays.py", "audit/reverify/rays.py", "methods/profile.py"
-_PROOF = "bounds/test_ray.py::test_it_is_the_largest_norm_that_the_proof_leaves"
+_BOUND, _RAYS, _VERIFIER, _METHOD = (
+    "bounds/ray_gradient.py",
+    "rays.py",
+    "audit/reverify/rays.py",
+    "methods/profile/statistic.py",
+)
+_PROOF = "bounds/test_ray_gradient.py::test_it_is_the_largest_norm_that_the_proof_leaves"
 _FORGED = "audit/reverify/test_profile.py::test_a_forged_profile_is_refuted"
 _OBVIOUS = "test_rays.py::test_the_second_half_lies_along_the_first_as_by_the_obvious_computation"
 
@@ -11,8 +16,8 @@ MUTANTS = (
     Mutant(
         "noise-of-the-first-half-forgotten",
         _BOUND,
-        "square = (worst + n1 * cumulant(lam * x / n1, test.offset, *votes) - log(alpha)) / lam",
-        "square = (worst - log(alpha)) / lam",
+        "return (worst + n1 * cumulant(lam * x / n1, test.offset, *votes) - log(alpha)) / lam",
+        "return (worst - log(alpha)) / lam",
         "The mean of the first half may point away from what it estimates.",
         (_PROOF,),
     ),
@@ -30,7 +35,7 @@ MUTANTS = (
         " - fourth * stake**4 * last\n",
         "\n",
         "Three terms of the logarithm may lie above it.",
-        ("bounds/test_ray.py::test_more_slope_more_noise_or_less_alpha_is_never_a_smaller_bound",),
+        ("bounds/test_ray_gradient.py::test_more_slope_more_noise_or_less_alpha_is_never_a_smaller_bound",),
     ),
     Mutant(
         "clipping-without-its-bias",
@@ -54,7 +59,7 @@ MUTANTS = (
         "return min(test.lam * length / test.n2, largest_stake(test.clip))",
         "return test.lam * length / test.n2",
         "Markov's inequality needs factors that are never below 0.",
-        ("bounds/test_ray.py::test_the_stake_follows_the_first_half_alone_and_leaves_every_factor_positive",),
+        ("bounds/test_ray_gradient.py::test_the_stake_follows_the_first_half_alone_and_leaves_every_factor_positive",),
     ),
     Mutant(
         "eta-off-the-ray-forgotten",
@@ -67,10 +72,10 @@ MUTANTS = (
     Mutant(
         "descent-that-forgets-eta",
         _BOUND,
-        "    x = most + (shift or 0.0)\n",
-        "    x = most\n",
+        "descended(most + (shift or 0.0), square)",
+        "descended(most, square)",
         "With an eta the vector may be longer than any gradient.",
-        ("bounds/test_ray.py::test_the_descent_starts_above_every_vector",),
+        ("bounds/test_ray_gradient.py::test_the_descent_starts_above_every_vector",),
     ),
     Mutant(
         "sums-of-powers-without-error",
@@ -78,7 +83,7 @@ MUTANTS = (
         "    slack = n2 * (SUM_ERROR * stake / (1 - reach) + _POWERS_ERROR)\n",
         "    slack = 0.0\n",
         "Sums in float64 lose a little.",
-        ("bounds/test_ray.py::test_what_sums_may_lose_is_added",),
+        ("bounds/test_ray_gradient.py::test_what_sums_may_lose_is_added",),
     ),
     Mutant(
         "ray-along-the-line",
@@ -118,7 +123,7 @@ MUTANTS = (
         "tuple(vote_weights(self.num_classes, self.top, [test.rival], offset).tolist())",
         "tuple(vote_weights(self.num_classes, self.top, [self.profiles[0].test.rival], offset).tolist())",
         "The slope is that of the lead over the rival itself.",
-        ("methods/test_profile.py::test_the_slope_of_each_rival_is_its_own",),
+        ("methods/profile/test_statistic.py::test_the_slope_of_each_rival_is_its_own",),
     ),
     Mutant(
         "verifier-takes-any-powers",

@@ -103,7 +103,7 @@ MUTANTS = (
         'searched.measure(found.ball.point, "certify", part)',
         'searched.measure(found.ball.point, "search", f"{part}/0")',
         "The draws that chose a ball would be among those that confirm it.",
-        ("protocols/test_paper.py::test_the_thrifty_form_says_so_and_is_confirmed_by_fresh_draws",),
+        ("protocols/test_paper_options.py::test_the_thrifty_form_says_so_and_is_confirmed_by_fresh_draws",),
     ),
     Mutant(
         "paper-forms-mixed",

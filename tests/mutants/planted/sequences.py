@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-_SEQUENCES, _LADDER, _RIVALS, _LEADER = (f"bounds/{name}.py" for name in ("sequences", "ladder", "rivals", "leader"))
+_SEQUENCES, _CONTROLLED, _LEADER = (f"bounds/{name}.py" for name in ("sequences", "controlled_votes", "leader"))
 
 MUTANTS = (
     Mutant(
@@ -38,28 +38,12 @@ MUTANTS = (
         ("bounds/test_sequences.py::test_target_is_not_below_the_logarithm",),
     ),
     Mutant(
-        "draws-counted-again-after-a-change",
-        _LADDER,
-        "        start(new),\n        draws=progress.draws,",
-        "        progress,\n        draws=progress.draws,",
-        "New bets, fixed from draws already seen, would be applied to those same draws.",
-        ("bounds/test_ladder.py::test_a_change_keeps_wealth_and_claims",),
-    ),
-    Mutant(
         "radii-claimed-out-of-order",
-        _LADDER,
-        "return won.index(False) if False in won else len(won)",
-        "return sum(won)",
+        _LEADER,
+        "return self.wins.index(None) if None in self.wins else len(self.wins)",
+        "return sum(win is not None for win in self.wins)",
         "Only if a radius waits for all smaller ones is the smallest false one all that must be paid for.",
-        ("bounds/test_ladder.py::test_claims_are_made_in_order",),
-    ),
-    Mutant(
-        "one-rival-is-enough",
-        _LADDER,
-        "won = [all(row) for row in self.reached]",
-        "won = [any(row) for row in self.reached]",
-        "Every rival must be shown to be behind.",
-        ("bounds/test_ladder.py::test_every_rival_must_lose",),
+        ("bounds/test_leader.py::test_only_the_radii_before_the_first_that_has_not_won_are_claimed",),
     ),
     Mutant(
         "first-radius-pays-for-no-class",
@@ -78,19 +62,11 @@ MUTANTS = (
         ("bounds/test_leader.py::test_the_leader_becomes_the_candidate_and_stays",),
     ),
     Mutant(
-        "price-of-one-class-only",
-        _RIVALS,
-        "tau = 1 + price_loss(price_a, t) + price_loss(price_b, t)",
-        "tau = 1 + price_loss(price_a, t)",
-        "The price on the rival loses at a distance as that on the class does.",
-        ("bounds/test_rivals.py::test_any_prices_lose_money_where_the_rival_is_not_behind",),
-    ),
-    Mutant(
         "control-variate-without-its-mean",
-        _RIVALS,
+        _CONTROLLED,
         "np.asarray(table - c[:, None] + math.fsum(m * c) - slack, np.float64)",
         "np.asarray(table + np.abs(c)[:, None] + math.fsum(m * c) - slack, np.float64)",
         "A control variate must have mean 0 for the bet to stay fair.",
-        ("bounds/test_rivals.py::test_a_control_variate_never_raises_the_mean",),
+        ("bounds/test_controlled_votes.py::test_a_control_variate_never_raises_the_mean",),
     ),
 )

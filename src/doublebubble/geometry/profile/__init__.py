@@ -4,7 +4,7 @@ from doublebubble.geometry.profile.cost import Prices, PriceTable, bin_masses, d
 from doublebubble.geometry.profile.covering import Sector, covered_radius, sector_value
 from doublebubble.geometry.profile.design import (
     ROUGH,
-    Guess,
+    GuessedProfile,
     best_profile_prices,
     checked_guess,
     design_sectors,
@@ -14,7 +14,7 @@ from doublebubble.geometry.profile.design import (
 
 __all__ = [
     "ROUGH",
-    "Guess",
+    "GuessedProfile",
     "PriceTable",
     "Prices",
     "Sector",

@@ -41,7 +41,7 @@ _LEAST = 1e-4  # guessed probabilities are kept this far from 0 and 1, so that p
 _LEAST_B = 0.002  # a displacement along the line is treated as nearly so: there mu is 0 and k jumps within a bin
 
 
-class Guess(NamedTuple):
+class GuessedProfile(NamedTuple):
     """What the search expects of the votes: for each bin of z = u0.Z, and off the line."""
 
     edges: Floats
@@ -54,7 +54,7 @@ class Guess(NamedTuple):
     """Bound on |D_off|, the slope of the lead off the line."""
 
 
-def checked_guess(edges: npt.ArrayLike, f_a: npt.ArrayLike, f_b: npt.ArrayLike, gamma: float) -> Guess:
+def checked_guess(edges: npt.ArrayLike, f_a: npt.ArrayLike, f_b: npt.ArrayLike, gamma: float) -> GuessedProfile:
     """Return the guess as arrays, or an error."""
     inner = checked_edges(edges)
     a, b = np.asarray(f_a, np.float64), np.asarray(f_b, np.float64)
@@ -63,16 +63,18 @@ def checked_guess(edges: npt.ArrayLike, f_a: npt.ArrayLike, f_b: npt.ArrayLike, 
             raise SettingError(f"{name}: expected a probability for each of {len(inner) + 1} bins, got {f}")
     if not 0 <= gamma < np.inf:
         raise SettingError(f"gamma: expected a finite number >= 0, got {gamma!r}")
-    return Guess(inner, a, b, float(gamma))
+    return GuessedProfile(inner, a, b, float(gamma))
 
 
-def mean_value(prices: Prices, guess: Guess) -> float:
+def mean_value(prices: Prices, guess: GuessedProfile) -> float:
     """Return E[k_A f_A] + E[k_B (1 - f_B)] - 1 - mu gamma at the guess: what the prices promise before cost."""
     masses = bin_masses(guess.edges)
     return float(masses @ (prices.k_a * guess.f_a + prices.k_b * (1 - guess.f_b)) - 1 - prices.mu * guess.gamma)
 
 
-def best_profile_prices(guess: Guess, a: npt.ArrayLike, b: npt.ArrayLike, effort: Effort = FINE) -> list[Prices]:
+def best_profile_prices(
+    guess: GuessedProfile, a: npt.ArrayLike, b: npt.ArrayLike, effort: Effort = FINE
+) -> list[Prices]:
     """Return prices near the best for each displacement sigma (a u0 + b v), by maximising the concave (R1).
 
     For a given mu the best k of a bin makes the bracket positive with exactly the guessed probability; mu is where the
@@ -84,7 +86,7 @@ def best_profile_prices(guess: Guess, a: npt.ArrayLike, b: npt.ArrayLike, effort
     return _Search(guess, a, np.maximum(b, _LEAST_B), effort).prices()
 
 
-def design_sectors(guess: Guess, radius: float, ends: npt.ArrayLike) -> list[tuple[float, float, Prices]]:
+def design_sectors(guess: GuessedProfile, radius: float, ends: npt.ArrayLike) -> list[tuple[float, float, Prices]]:
     """Return (low, high, prices) for each sector between neighbouring angles `ends`, near-best at its middle.
 
     A functional is tight only near the displacement it was designed for, so `radius` (in sigma) should lie between the
@@ -124,7 +126,7 @@ class _Search:
     The derivative with respect to one bin's k does not depend on another's, so each step has a closed form.
     """
 
-    def __init__(self, guess: Guess, a: Floats, b: Floats, effort: Effort) -> None:
+    def __init__(self, guess: GuessedProfile, a: Floats, b: Floats, effort: Effort) -> None:
         # axes: displacement, A or B, bin, point of the bin
         self.guess, self.b, self.effort = guess, b[:, None, None, None], effort
         z, self.weights = _quadrature(guess.edges, effort.points)

@@ -14,10 +14,10 @@ from doublebubble.runs.store import StoredRun
 
 
 @dataclass(frozen=True)
-class Piece:
+class Stretch:
     """Radii, rising, at which one run certifies most, and how many inputs it certifies there.
 
-    The piece holds from above `after` up to its last radius.
+    The stretch goes from above `after` up to its last radius.
     """
 
     run: int
@@ -93,7 +93,7 @@ def common_tables(tables: Sequence[pd.DataFrame], inputs: Sequence[int]) -> list
     return [table[table["index"].isin(inputs)] for table in tables]
 
 
-def envelope(curves: Sequence[Steps]) -> list[Piece]:
+def envelope(curves: Sequence[Steps]) -> list[Stretch]:
     """The largest number of certified inputs at every radius, in pieces by the curve it belongs to.
 
     Of equal curves the first counts. The best is chosen radius by radius on the same inputs, so the whole is a guide
@@ -108,7 +108,7 @@ def envelope(curves: Sequence[Steps]) -> list[Piece]:
         chosen = int(best[begin])
         after = float(radii[begin - 1]) if begin else 0.0
         values = tuple(int(count) for count in counts[chosen, begin:end])
-        pieces.append(Piece(chosen, after, tuple(radii[begin:end].tolist()), values))
+        pieces.append(Stretch(chosen, after, tuple(radii[begin:end].tolist()), values))
     return pieces
 
 

@@ -6,7 +6,7 @@ from scipy.special import ndtr as Phi
 
 from doublebubble.bounds.controlled_votes import Change, Control, change_at
 from doublebubble.bounds.ladder import vote_ladder
-from doublebubble.search.control import EDGES, expected_cosine, fitted_control
+from doublebubble.search.control_fit import EDGES, expected_cosine, fitted_control
 from doublebubble.types import Counts
 
 T = 1.0

@@ -7,9 +7,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binomtest, norm
 
-from doublebubble.bounds import VoteBounds, design_test, lead_gradient_bound, ray
+from doublebubble.bounds import VoteBounds, design_test, lead_gradient_bound, ray_gradient
 from doublebubble.bounds.gradient import HalfMoments, expected_square, largest_lead_gradient
-from doublebubble.bounds.ray import (
+from doublebubble.bounds.ray_gradient import (
     RayMoments,
     RayTest,
     clip_bias,
@@ -90,7 +90,7 @@ def test_it_is_the_largest_norm_that_the_proof_leaves(
 def test_the_logarithm_is_bounded_from_below() -> None:
     for reach in (1e-3, 0.2, 0.6, 0.9):
         x = np.linspace(-reach, 3 * reach, 4001)
-        bound = x - x**2 / 2 + x**3 / 3 - ray._fourth_term(reach) * x**4
+        bound = x - x**2 / 2 + x**3 / 3 - ray_gradient._fourth_term(reach) * x**4
         assert np.all(np.log1p(x) >= bound - 1e-15)
         assert np.log1p(-reach) == pytest.approx(bound[0], rel=1e-4)
 

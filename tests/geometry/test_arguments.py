@@ -4,7 +4,7 @@ import torch
 
 from doublebubble.errors import InputError
 from doublebubble.geometry import bound_at, certified_radius
-from doublebubble.geometry.inputs import widen
+from doublebubble.geometry.arguments import widen
 
 X1, X2 = np.full((2, 2), 0.5), np.full((2, 2), 0.6)
 

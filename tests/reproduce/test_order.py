@@ -5,7 +5,7 @@ from pathlib import Path
 
 from doublebubble.reproduce import EXPERIMENTS, chosen_scale
 from doublebubble.reproduce.laboratory import Wanted
-from doublebubble.reproduce.plan import forward_draws, planned, training_draws, trainings
+from doublebubble.reproduce.order import forward_draws, planned, training_draws, trainings
 from doublebubble.reproduce.scales import SoundForm
 from doublebubble.runs.store import StoredRun
 from doublebubble.training import preset

@@ -10,7 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from doublebubble.bounds.cumulant import cumulant
-from doublebubble.bounds.gradient import SUM_ERROR, VoteBounds, expected_square, largest_lead_gradient, lead_spread
+from doublebubble.bounds.gradient import (
+    SUM_ERROR,
+    VoteBounds,
+    check_level,
+    descended,
+    expected_square,
+    largest_lead_gradient,
+    lead_spread,
+)
 from doublebubble.errors import SettingError
 
 HEAVIEST = 2.0
@@ -80,18 +88,12 @@ def ray_gradient_bound(
         logs = stake * (m - v1) - stake**2 * second / 2 + stake**3 * third / 3 - fourth * stake**4 * last
         return lam * length * (m + k) - n2 * logs
 
-    x = most + (shift or 0.0)
-    for _ in range(30):  # the norm being at most x makes it at most the next x: stopping anywhere is valid
+    def square(x: float) -> float:
         ends = [min(max(end - moments.ahead, -most), most) for end in (-x, x)]
         worst = max(spare(ends[0] - bias), spare(ends[1] + bias)) + slack + 2 * lam * SUM_ERROR * x
-        square = (worst + n1 * cumulant(lam * x / n1, test.offset, *votes) - log(alpha)) / lam
-        nearer = sqrt(max(0.0, square)) * (1 + 1e-11)
-        if not nearer < x:
-            break
-        x, last = nearer, x
-        if last - x < 1e-6 * last:
-            break
-    return x
+        return (worst + n1 * cumulant(lam * x / n1, test.offset, *votes) - log(alpha)) / lam
+
+    return descended(most + (shift or 0.0), square)
 
 
 def stake_for(test: RayTest, length: float) -> float:
@@ -163,7 +165,4 @@ def _check(moments: RayMoments, test: RayTest, alpha: float, votes: VoteBounds) 
         raise SettingError(f"moments: expected finite numbers, a norm and squares >= 0, got {moments}")
     if min(test.n1, test.n2) < 1 or not 0 <= test.offset <= 1 or not 0 < test.lam < inf or not 2.5 <= test.clip <= 12:
         raise SettingError(f"test: expected n1, n2 >= 1, offset in [0, 1], lam > 0, clip from 2.5 to 12, got {test}")
-    if not 0 < alpha < 1:
-        raise SettingError(f"alpha: expected a number in (0, 1), got {alpha}")
-    if not (0 <= votes.not_a <= 1 and 0 <= votes.rival <= 1):
-        raise SettingError(f"votes: expected probabilities, got {votes}")
+    check_level(alpha, votes)
