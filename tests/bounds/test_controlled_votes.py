@@ -15,7 +15,7 @@ from doublebubble.bounds import controlled_votes as controlled
 from doublebubble.bounds.controlled_votes import Change, Control, change_at, change_reserve, is_majority
 from doublebubble.bounds.ladder import Ladder, vote_ladder
 from doublebubble.bounds.planning import exact_reach
-from doublebubble.bounds.sequences import Bet
+from doublebubble.bounds.sequences import Bet, target
 from doublebubble.errors import InputError, SettingError
 from doublebubble.geometry.profile import bin_masses
 from doublebubble.types import Floats
@@ -162,6 +162,13 @@ def test_the_wealth_goes_on_from_where_counting_brought_it() -> None:
         assert change.won(none) == ([0] if change.earned[0] >= change.targets[0] else [])
     with pytest.raises(InputError, match=r"shape \(2, 2\)"):
         change.won(np.zeros((3, 2), np.int64))
+
+
+def test_every_radius_keeps_the_target_of_its_own_level() -> None:
+    """The smallest radius pays for all classes, so its level is the lowest."""
+    several = vote_ladder((T, 1.5), 1.0, 0.3, 0.3, 40, (0.1, 0.3))
+    change = change_at(several, 1.0, 0, BEFORE, 3, [0, 1], control(pilot=1))
+    assert change.targets.tolist() == [target(0.1), target(0.3)]
 
 
 def test_less_variance_takes_fewer_draws() -> None:

@@ -1,9 +1,8 @@
-"""Bugs in the newest bounds and protocols: rays, control variates, sequences, noise along lines."""
+"""Bugs in the newest bounds: slopes along rays, votes that go on with a control variate."""
 
 from tests.mutants.mutant import Mutant
 
-_RAY, _CONTROLLED, _CONTROL = "bounds/ray.py", "bounds/controlled_votes.py", "protocols/control.py"
-_SEQUENTIAL, _REMAINDER = "protocols/sequential.py", "noise/remainder.py"
+_RAY, _CONTROLLED = "bounds/ray.py", "bounds/controlled_votes.py"
 
 MUTANTS = (
     Mutant(
@@ -76,54 +75,6 @@ MUTANTS = (
         "targets=np.array([target(level) for level in levels]),",
         "targets=np.array([target(max(levels)) for _ in levels]),",
         "The smallest radius pays for all classes, so its level is lower than those of the others.",
-        ("bounds/test_controlled_votes.py", "bounds/test_leader.py", "protocols/test_control.py"),
-    ),
-    Mutant(
-        "change-to-smaller-radii",
-        _CONTROLLED,
-        "ts = [ladder.radii[place] / sigma * (1 + 1e-15) for place in places]",
-        "ts = [ladder.radii[place] / sigma * 0.97 for place in places]",
-        "Votes after the change would show a smaller radius than the one that is claimed.",
-        ("bounds/test_controlled_votes.py", "bounds/test_leader.py", "protocols/test_control.py"),
-    ),
-    Mutant(
-        "bins-of-one-draw-set-aside",
-        _CONTROL,
-        "lost = misplaced(dim, len(EDGES), config.max_draws)",
-        "lost = misplaced(dim, len(EDGES), 1)",
-        "Any of the draws up to the cap may fall into a wrong bin.",
-        ("protocols/test_control.py::test_what_is_set_aside",),
-    ),
-    Mutant(
-        "sequence-on-the-draws-of-its-search",
-        _SEQUENTIAL,
-        'Stream(config.seed, given.index, "certify", INPUT)',
-        'Stream(config.seed, given.index, "search", "control")',
-        "The direction of the control variate would be chosen on noise that it is applied to.",
-        ("protocols/test_sequential.py", "protocols/test_control.py"),
-    ),
-    Mutant(
-        "ladder-without-its-reserve",
-        _SEQUENTIAL,
-        "edges_of(config, smoothed.sigma, self._alpha, self._reserve)",
-        "edges_of(config, smoothed.sigma, self._alpha, 0.0)",
-        "What a change may cost would be spent twice, on the radii and on the change.",
-        ("protocols/test_control.py",),
-    ),
-    Mutant(
-        "change-to-a-class-that-is-no-majority",
-        _SEQUENTIAL,
-        "if self._controlling is None or not may_change(self._edges, race, self._alpha):",
-        "if self._controlling is None:",
-        "Bets on one class would go on for a class that may not lead.",
-        ("protocols/test_control.py::test_a_class_that_is_no_majority_yet_is_not_changed_to",),
-    ),
-    Mutant(
-        "edges-without-noise-far-off",
-        _REMAINDER,
-        "return draws * (edges * 0.8 * line_error(direction) + far)",
-        "return draws * (edges * 0.8 * line_error(direction))",
-        "The bound on the rounding holds for noise within its range alone.",
-        ("noise/test_remainder.py::test_the_edge_loss_is_the_chance_to_be_near_an_edge",),
+        ("bounds/test_controlled_votes.py::test_every_radius_keeps_the_target_of_its_own_level",),
     ),
 )
