@@ -1,14 +1,16 @@
 """Tests marked `browser` are left out, and loudly so, where there is no Chromium; in continuous integration never.
 
-Certificates that tests make are verified again (`tests/reverified.py`).
+Certificates that tests make are verified again, in this process (`tests/reverified.py`) and in those that it starts
+(`tests/others_records.py`).
 """
 
 from collections.abc import Iterator
 
 import pytest
 
+from tests import others_records
 from tests.chromium import HOW, find_chromium, must_have
-from tests.reverified import Made, failures, watched
+from tests.reverified import Made, failures, watched, watched_workers
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -18,12 +20,26 @@ def _certificates() -> Iterator[list[Made]]:
         yield made
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _records() -> Iterator[others_records.Seen]:
+    seen = others_records.Seen()
+    with others_records.noted(seen):
+        yield seen
+
+
 @pytest.fixture(autouse=True)
-def _reverified(request: pytest.FixtureRequest, _certificates: list[Made]) -> Iterator[None]:
-    yield
+def _reverified(
+    request: pytest.FixtureRequest, _certificates: list[Made], _records: others_records.Seen
+) -> Iterator[None]:
+    with watched_workers(_certificates):
+        yield
     made = list(_certificates)
     _certificates.clear()
-    if request.node.get_closest_marker("not_reverified") is None and (found := failures(made)):
+    found = failures(made) if request.node.get_closest_marker("not_reverified") is None else []
+    written = others_records.failures(_records, last=request.node.funcargs.get("tmp_path"))
+    if request.node.get_closest_marker("forged_records") is None:
+        found += written
+    if found:
         pytest.fail("certificates that do not follow from what they store:\n" + "\n".join(found), pytrace=False)
 
 

@@ -1,10 +1,12 @@
 """Every certificate that a test makes is verified again when the test ends, by `audit.reverify`.
 
-Those that other processes make are not seen here: their runs are compared with runs that are. A test that plants
-errors, or brings a method of its own that has no verifier, is marked `not_reverified` with its reason.
+Those that workers of a cluster make are seen as their engine hands them out. What subprocesses write to a disk is
+verified there (`tests/others_records.py`). A test that plants errors, or brings a method of its own that has no
+verifier, is marked `not_reverified` with its reason.
 """
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +14,8 @@ from unittest import mock
 
 from doublebubble.audit.reverify import Confirmation, reverify
 from doublebubble.certificate import Certificate
+from doublebubble.engines import base
+from doublebubble.facade import loop
 from doublebubble.protocols import paper, sequential, sound
 
 Made = tuple[Certificate, Any, tuple[float, float] | None]
@@ -62,8 +66,54 @@ def watched(made: list[Made]) -> Iterator[None]:
         mock.patch.object(sound, "certify_again", again),
         mock.patch.object(paper, "certify", published),
         mock.patch.object(sequential, "decided", as_they_come),
+        mock.patch.object(loop, "execute", functools.partial(_executed, made)),
     ):
         yield
+
+
+def _executed(made: list[Made], engine: base.Engine, groups: Iterator[list[Any]], store: Any, seen: Any) -> None:
+    base.execute(_Watched(engine.outcomes, store.spec.domain, made), groups, store, seen)
+
+
+@contextmanager
+def watched_workers(made: list[Made]) -> Iterator[None]:
+    """While this lasts, so does every certificate that workers of a cluster hand to an engine that is used directly."""
+    ray = sys.modules.get("doublebubble.engines.ray")
+    if ray is None:
+        yield
+        return
+    outcomes = ray.RayEngine.outcomes
+
+    def noted(engine: Any, groups: Iterator[list[Any]]) -> Iterator[Any]:
+        return _Watched(functools.partial(outcomes, engine), engine._recipe.domain, made).outcomes(groups)
+
+    with mock.patch.object(ray.RayEngine, "outcomes", noted):
+        yield
+
+
+class _Watched:
+    """An engine whose certificates land in the list, unless they were made in this process and stand there already."""
+
+    def __init__(
+        self,
+        outcomes: Callable[[Iterator[list[Any]]], Iterator[Any]],
+        domain: tuple[float, float] | None,
+        made: list[Made],
+    ) -> None:
+        self._outcomes, self._domain, self._made = outcomes, domain, made
+
+    def outcomes(self, groups: Iterator[list[Any]]) -> Iterator[Any]:
+        fed: dict[int, Any] = {}
+
+        def noted() -> Iterator[list[Any]]:
+            for group in groups:
+                fed.update((given.index, given.x) for given in group)
+                yield group
+
+        for outcome in self._outcomes(noted()):
+            if isinstance(outcome, Certificate) and not any(one is outcome for one, *_ in self._made):
+                self._made.append((outcome, fed[outcome.index].detach().cpu().double().numpy(), self._domain))
+            yield outcome
 
 
 def failures(made: Sequence[Made]) -> list[str]:

@@ -83,6 +83,8 @@ class Certifier:
 
     def certify_inputs(self, inputs: Sequence[Input]) -> list[Certificate]:
         """The certificates of several inputs, each the same as if it were certified alone."""
+        if not self.config.sequential:
+            self.smoothed.expect(len(inputs) * (self.config.n0 + self.config.n))
         if self.config.protocol == "paper":
             return [paper.certify(self.smoothed, self.config, given) for given in inputs]
         if self.config.sequential:

@@ -172,6 +172,13 @@ def test_the_wealth_goes_on_from_where_counting_brought_it() -> None:
         change.won(np.zeros((3, 2), np.int64))
 
 
+def test_every_radius_keeps_the_target_of_its_own_level() -> None:
+    """The smallest radius pays for all classes, so its level is the lowest."""
+    several = vote_ladder((T, 1.5), 1.0, 0.3, 0.3, 40, (0.1, 0.3))
+    change = change_at(several, 1.0, 0, BEFORE, 3, [0, 1], control(pilot=1))
+    assert change.targets.tolist() == [target(0.1), target(0.3)]
+
+
 def test_less_variance_takes_fewer_draws() -> None:
     """Where c is right, the log wealth grows faster than counting's best rate, KL(p, p0)."""
     p, tilt = P0 + 0.05, 0.2

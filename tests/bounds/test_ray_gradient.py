@@ -1,12 +1,16 @@
 """A gradient from the second half of the draws along the mean of the first: coverage, the proof written out, size."""
 
 from math import inf, sqrt
+from typing import cast
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import binomtest, norm
 
+from doublebubble.audit.reverify.numbers import Unconfirmed, mp
+from doublebubble.audit.reverify.rays import ray_bound
+from doublebubble.audit.reverify.votes import Rule
 from doublebubble.bounds import VoteBounds, design_test, lead_gradient_bound, ray_gradient
 from doublebubble.bounds.gradient import HalfMoments, expected_square, largest_lead_gradient
 from doublebubble.bounds.ray_gradient import (
@@ -87,6 +91,30 @@ def test_it_is_the_largest_norm_that_the_proof_leaves(
     assert x < most
 
 
+@pytest.mark.parametrize(
+    ("side", "ahead", "shift"), [(1.0, 0.0, None), (-1.0, 0.0, None), (1.0, 0.15, 0.2), (-1.0, 0.15, 0.2)]
+)
+def test_it_is_what_the_verifier_proves_and_hardly_more(side: float, ahead: float, shift: float | None) -> None:
+    """Few draws, a large stake and a narrow clip, so that every term counts; the verifier shares no code with this."""
+    test, votes, alpha = RayTest(1000, 1000, 0.3, 150.0, 2.5), VoteBounds(0.3, 0.25), 1e-2
+    rng = np.random.default_rng(5)
+    v = side * rng.choice([0.0, 2.0], test.n2, p=[0.95, 0.05]) * np.clip(rng.standard_normal(test.n2) + 1, -2.5, 2.5)
+    seen = RayMoments(0.2, ahead, *means(v))
+    bound = ray_gradient_bound(seen, test, alpha, votes, shift)
+
+    def confirmed(gamma: float) -> bool:
+        numbers = {**test._asdict(), **seen._asdict(), "gamma": gamma, **({} if shift is None else {"shift": shift})}
+        rule = {"rule": "profile", "rivals": [1], "alpha": [alpha], "radius": 0.0, "numbers": numbers}
+        try:
+            ray_bound(cast(Rule, rule), test.n1 + test.n2, 1 - mp.mpf(0.3), mp.mpf(0.25), mp.mpf(alpha))
+        except Unconfirmed:
+            return False
+        return True
+
+    assert confirmed(bound)
+    assert not confirmed(bound * (1 - 1e-5))
+
+
 def test_the_logarithm_is_bounded_from_below() -> None:
     for reach in (1e-3, 0.2, 0.6, 0.9):
         x = np.linspace(-reach, 3 * reach, 4001)
@@ -131,8 +159,12 @@ def test_what_sums_may_lose_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
     base = ray_gradient_bound(seen, test, 1e-3, votes)
     for name in ("SUM_ERROR", "_POWERS_ERROR"):
         with monkeypatch.context() as patch:
-            patch.setattr(ray, name, 1e-3)
+            patch.setattr(ray_gradient, name, 1e-3)
             assert ray_gradient_bound(seen, test, 1e-3, votes) > base + 1e-4, name
+    short = seen._replace(norm1=0.0)  # nothing is staked: what is left is the rounding of the first half's mean
+    base = ray_gradient_bound(short, test, 1e-3, votes)
+    monkeypatch.setattr(ray_gradient, "SUM_ERROR", 1e-3)
+    assert ray_gradient_bound(short, test, 1e-3, votes) > base + 1e-4
 
 
 def test_the_descent_starts_above_every_vector() -> None:

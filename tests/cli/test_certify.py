@@ -113,6 +113,7 @@ def test_another_specification_is_refused_with_its_fields(capsys: pytest.Capture
     assert err.count("\n") == 1
 
 
+@pytest.mark.forged_records("a byte is flipped")
 def test_damage_and_wrong_use_have_their_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     call(capsys, *options(tmp_path / "run", "--quiet"))
     records = tmp_path / "run" / "records.jsonl"

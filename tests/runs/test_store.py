@@ -99,6 +99,7 @@ def test_a_tail_cut_anywhere_is_dropped_and_nothing_else(run: Path) -> None:
         assert records_file(run).read_bytes() == whole[: starts[3]]
 
 
+@pytest.mark.forged_records("bytes are flipped")
 def test_every_other_flipped_byte_is_refused_by_its_line_and_left_alone(run: Path) -> None:
     whole = records_file(run).read_bytes()
     rng = np.random.default_rng(1)

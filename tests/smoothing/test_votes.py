@@ -33,8 +33,9 @@ class Bright(nn.Module):
 
 @pytest.mark.parametrize("n", [1, 10, 63, 64, 70])
 def test_padding_has_no_vote(n: int) -> None:
-    counts = SmoothedClassifier(Bright().eval(), 0.01, 2, batch_size=64).counts(torch.ones(SHAPE), n, seed=0, index=0)
-    assert counts.tolist() == [0, n]
+    classifier = SmoothedClassifier(Bright().eval(), 0.01, 2, batch_size=64)
+    for index in range(2):  # the second time it is zeros
+        assert classifier.counts(torch.ones(SHAPE), n, seed=0, index=index).tolist() == [0, n]
 
 
 @pytest.mark.parametrize("batch_size", [2, 7, 64, 1000])
@@ -122,6 +123,20 @@ def test_a_stream_of_votes_is_the_votes_in_order(batch_size: int) -> None:
             stream.votes_from(2)
     together.extend([(streams[0], 10**6)])
     assert streams[0].drawn == 200, "a request is never exceeded"
+
+
+def test_draws_that_are_asked_for_again_are_the_same() -> None:
+    """Inputs that turn out not to be allowed to share a micro-batch, in the middle of their streams."""
+    requests = [Request(image(seed), 200, Stream(0, seed, "certify")) for seed in range(2)]
+    classifier = SmoothedClassifier(Neighbourly().eval(), 0.5, 2, batch_size=64)
+    first, second = (classifier.open_votes(request) for request in requests)
+    classifier.extend([(first, 64)])
+    classifier.extend([(first, 80), (second, 20)])
+    assert not classifier._votes._rows[(SHAPE, torch.float32)].interchangeable
+    for request, stream in zip(requests, (first, second), strict=True):
+        alone = SmoothedClassifier(Neighbourly().eval(), 0.5, 2, batch_size=64).tally(replace(request, keep_votes=True))
+        assert alone.votes is not None
+        assert stream.votes_from(0) == alone.votes[: stream.drawn].tolist()
 
 
 def test_rows_without_a_taker_hold_further_votes() -> None:

@@ -130,6 +130,10 @@ class SmoothedClassifier:
         self._forward.require_evaluation_mode()
         return self._votes.tallies(requests, [self.checked(request.x, request.stream.index) for request in requests])
 
+    def expect(self, draws: int) -> None:
+        """Say that so many draws are ahead: the longer a run, the more is tried out of the model first."""
+        self._votes.expect(draws)
+
     def open_votes(self, request: Request) -> VoteStream:
         """The votes of a request, at most `request.n` of them, to be drawn bit by bit by `extend`."""
         centre = self.checked(request.x, request.stream.index)

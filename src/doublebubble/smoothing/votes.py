@@ -13,7 +13,7 @@ from doublebubble.errors import SettingError
 from doublebubble.lines import Line
 from doublebubble.noise import NoiseLaw, NoiseSource
 from doublebubble.smoothing.forward import Buffers, Forward, some_rows
-from doublebubble.smoothing.rows import Rows, require_room_for_noise
+from doublebubble.smoothing.rows import Rows, RowsApartError, require_room_for_noise
 from doublebubble.tally import Accumulator, Request, Tally, summing_device
 
 _MADE_AGAIN = 256  # draws whose noise is made again at a time
@@ -80,11 +80,20 @@ class VoteStream(Accumulator):
 
     def past_noise(self, upto: int) -> Iterator[tuple[int, Tensor]]:
         """The noise of the first `upto` draws made again, in pieces (number of the first draw, float64 rows)."""
-        source = self._law.source(self.request.stream, self.x)
+        for first, noise in self._made_again(self._law.source(self.request.stream, self.x), upto):
+            yield first, self._flat(noise)
+
+    def rewind(self) -> None:
+        """Back to where the votes end: what was asked for after them is to be drawn again."""
+        self.source, self.asked = self._law.source(self.request.stream, self.x), self.drawn
+        for _ in self._made_again(self.source, self.drawn):
+            pass
+
+    def _made_again(self, source: NoiseSource, upto: int) -> Iterator[tuple[int, Tensor]]:
         for first in range(0, upto, _MADE_AGAIN):
             noise = self._law.room(self.x, min(_MADE_AGAIN, upto - first))
             source.fill(noise)
-            yield first, self._flat(noise)
+            yield first, noise
 
     def follow(self, line: Line) -> list[int]:
         """From now on know the bins along this line; returns those of all draws made so far.
@@ -117,6 +126,7 @@ class VoteCounter:
         self._forward = forward
         self._noise = noise
         self._rows: dict[tuple[tuple[int, ...], torch.dtype], Rows] = {}
+        self._ahead = 0
 
     def tallies(self, requests: Sequence[Request], centres: Sequence[Tensor]) -> list[Tally]:
         """The outcomes of many requests at their checked centres, each as if asked for alone.
@@ -124,23 +134,38 @@ class VoteCounter:
         Requests that do not fill a micro-batch share one when the program's rows do not influence each other to the
         last bit; otherwise each is run by itself. Rows that influence each other by more than rounding are an error.
         """
-        forward = self._forward
-        sinks = [Accumulator(request, forward.num_classes, forward.device, forward.batch_size) for request in requests]
         groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
         for number, x in enumerate(centres):
             if self._noise.lattice is None:
                 require_room_for_noise(x, self._noise.sigma, requests[number].stream.index)
             groups.setdefault((tuple(x.shape), x.dtype), []).append(number)
+        found: dict[int, Tally] = {}
         with torch.inference_mode():
             for members in groups.values():
-                first = centres[members[0]]
-                rows = self._checked_rows(first, requests[members[0]].stream.index)
-                batch = _MicroBatch(self._forward, self._noise, self._forward.buffers(first), rows)
-                for number in members:
-                    batch.draw(sinks[number], centres[number])
-                    if not rows.interchangeable:
-                        batch.flush()
+                first = members[0]
+                rows = self._checked_rows(centres[first], requests[first].stream.index)
+                rows.expect(sum(requests[number].n for number in members))
+                asked = [(requests[number], centres[number]) for number in members]
+                try:
+                    tallies = self._group(asked, rows)
+                except RowsApartError:
+                    tallies = self._group(asked, rows)
+                found.update(zip(members, tallies, strict=True))
+        self._forward.require_evaluation_mode()
+        return [found[number] for number in range(len(requests))]
+
+    def _group(self, asked: Sequence[tuple[Request, Tensor]], rows: Rows) -> list[Tally]:
+        """The outcomes of requests of one shape."""
+        forward = self._forward
+        reserve = rows.reserve([request.n for request, _ in asked], padded=True)
+        batch = _MicroBatch(forward, self._noise, forward.buffers(asked[0][1]), rows, reserve)
+        sinks = []
+        for request, x in asked:
+            sinks.append(Accumulator(request, forward.num_classes, forward.device, forward.batch_size))
+            batch.draw(sinks[-1], x)
+            if not rows.interchangeable:
                 batch.flush()
+        batch.flush()
         return [sink.result() for sink in sinks]
 
     def opened(self, request: Request, x: Tensor) -> VoteStream:
@@ -162,26 +187,46 @@ class VoteCounter:
             for members in groups.values():
                 first = members[0][0]
                 rows = self._checked_rows(first.x, first.request.stream.index)
-                batch = _MicroBatch(self._forward, self._noise, self._forward.buffers(first.x), rows)
-                for stream, upto in members:
-                    batch.more(stream, max(0, upto - stream.asked))
-                    if not rows.interchangeable:
-                        batch.fill_up([stream])
-                batch.fill_up([stream for stream, _ in members])
+                rows.expect(sum(max(0, upto - stream.asked) for stream, upto in members))
+                try:
+                    self._further(members, rows)
+                except RowsApartError:
+                    for stream, _ in members:
+                        stream.rewind()
+                    self._further(members, rows)
+        self._forward.require_evaluation_mode()
+
+    def _further(self, members: Sequence[tuple[VoteStream, int]], rows: Rows) -> None:
+        buffers = self._forward.buffers(members[0][0].x)
+        reserve = rows.reserve([upto - stream.asked for stream, upto in members], padded=False)
+        batch = _MicroBatch(self._forward, self._noise, buffers, rows, reserve)
+        for stream, upto in members:
+            batch.more(stream, max(0, upto - stream.asked))
+            if not rows.interchangeable:
+                batch.fill_up([stream])
+        batch.fill_up([stream for stream, _ in members])
+
+    def expect(self, draws: int) -> None:
+        """Take note that so many draws are ahead."""
+        self._ahead = draws
+        for rows in self._rows.values():
+            rows.expect(draws)
 
     def _checked_rows(self, x: Tensor, index: int) -> Rows:
-        """What is known of the program's rows at inputs shaped as x; tried out the first time."""
+        """What is known of the program's rows at inputs shaped as x."""
         key = (tuple(x.shape), x.dtype)
         if key not in self._rows:
             self._rows[key] = Rows(self._forward, self._noise.sigma, x, index)
+            self._rows[key].expect(self._ahead)
         return self._rows[key]
 
 
 class _MicroBatch:
     """One micro-batch being filled with the draws of one or more requests, and run when it is full."""
 
-    def __init__(self, forward: Forward, noise: NoiseLaw, buffers: Buffers, rows: Rows) -> None:
+    def __init__(self, forward: Forward, noise: NoiseLaw, buffers: Buffers, rows: Rows, reserve: int) -> None:
         self._forward = forward
+        self._reserve = reserve
         self._law = noise
         self._buffers = buffers
         self._noise = buffers.noise
@@ -204,14 +249,15 @@ class _MicroBatch:
         for left, stream in zip(range(len(streams), 0, -1), sorted(streams, key=lambda s: -s.asked), strict=True):
             if not self._filled:
                 return
-            free = self._forward.batch_size - self._filled
+            free = self._rows.room(self._reserve) - self._filled
             self.more(stream, min(free, max(_PIECE, -(-free // left))))
         self.flush()
 
     def _put(self, sink: Accumulator, source: NoiseSource, done: int, end: int) -> None:
         step = 2 if sink.request.antithetic else 1
         while done < end:
-            free = (self._forward.batch_size - self._filled) // step * step
+            room = self._rows.room(self._reserve)
+            free = (room - self._filled) // step * step
             rows = min(free, end - done)
             if rows == 0:
                 self.flush()
@@ -220,7 +266,7 @@ class _MicroBatch:
             self._segments.append((sink, self._filled, rows, done))
             self._filled += rows
             done += rows
-            if self._filled == self._forward.batch_size:
+            if self._filled == room:
                 self.flush()
 
     def _make_room(self, request: Request, x: Tensor) -> None:
@@ -239,11 +285,12 @@ class _MicroBatch:
             source.draw(inputs, noise, opposite=request.antithetic)
 
     def flush(self) -> None:
-        """Run the micro-batch, padded with zeros, and hand out the votes."""
+        """Run the micro-batch, padded if it is not full, and hand out the votes."""
         if self._filled == 0:
             return
         if self._filled < self._forward.batch_size:
             self._buffers.inputs[self._filled :] = 0
+        self._rows.prepare(self._buffers.inputs, self._filled)
         indices = [sink.request.stream.index for sink, *_ in self._segments]
         logits = self._forward.logits(self._buffers.inputs, self._filled, indices)
         self._rows.count(self._buffers.inputs, self._filled, logits)
