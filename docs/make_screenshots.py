@@ -18,7 +18,7 @@ from doublebubble.cli import app
 
 IMAGES = Path(__file__).parent / "images"
 _WIDTHS = (1280, 390)
-_TOP: ViewportSize = {"width": 960, "height": 1310}
+_TOP: ViewportSize = {"width": 960, "height": 1300}
 _COLOURS = 200
 
 
