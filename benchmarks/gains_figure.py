@@ -2,11 +2,12 @@
 
     python -m benchmarks.gains_figure RUNS... --out docs/images/gains.png
 
-RUNS are those of `benchmarks.gains` under protocol `sound`; runs of one data set and sigma share a column.
+RUNS are those of `benchmarks.gains` under protocol `sound`; runs of one data set and sigma share a column. Prints the
+caption that belongs beside it.
 """
 
 import argparse
-import textwrap
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,7 +59,6 @@ def draw(files: Sequence[Measured], out: Path) -> None:
                 axes.set_ylabel(f"gain over {base} Cohen (%)")
         panels[0, column].set_title(f"{NAMES.get(dataset, dataset)}, sigma {sigma:g}", fontsize=10)
         panels[1, column].set_xlabel("$p_A$, estimated (probability)", fontsize=9)
-    figure.supxlabel(textwrap.fill(_caption(files), 36 + 42 * len(cases)), fontsize=7.5, color="#444444")
     figure.savefig(out, dpi=160)
 
 
@@ -102,7 +102,7 @@ def _caption(files: Sequence[Measured]) -> str:
 
 
 def main() -> None:
-    """Read, draw, save."""
+    """Read, draw, save, print the caption."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, required=True)
@@ -111,6 +111,7 @@ def main() -> None:
     if any(settings.config.protocol != "sound" for settings, _ in files):
         raise SystemExit("expected runs of protocol sound only: under paper nothing is guaranteed")
     draw(files, options.out)
+    sys.stdout.write(f"{_caption(files)}\n")
 
 
 if __name__ == "__main__":

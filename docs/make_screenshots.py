@@ -1,4 +1,6 @@
-"""Writes docs/images/page-1280.png and page-390.png: the page of a run, as a wide and as a narrow browser shows it.
+"""Writes the page of a run as a wide and as a narrow browser shows it, docs/images/page-1280.png and page-390.png.
+
+And page-top.png, how it begins, large enough to be read in the text of the quick start.
 
 Usage: python docs/make_screenshots.py RUN. Needs Chromium: on PATH, or named in DOUBLEBUBBLE_CHROMIUM.
 """
@@ -10,12 +12,13 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 from doublebubble.cli import app
 
 IMAGES = Path(__file__).parent / "images"
 _WIDTHS = (1280, 390)
+_TOP: ViewportSize = {"width": 960, "height": 1300}
 _COLOURS = 200
 
 
@@ -31,13 +34,20 @@ def shoot(run: Path) -> None:
             view.goto(page.as_uri(), timeout=120_000)
             _select_a_drawn_input(view)
             view.wait_for_timeout(1500)
-            target = IMAGES / f"page-{width}.png"
-            view.screenshot(path=target, full_page=True, timeout=120_000)
-            with Image.open(target) as picture:
-                small = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
-            small.save(target, optimize=True)
-            sys.stdout.write(f"{target.name}: {target.stat().st_size // 1000} kB\n")
+            _keep(view, IMAGES / f"page-{width}.png", whole=True)
+        top = browser.new_page(viewport=_TOP, device_scale_factor=1.5, reduced_motion="reduce")
+        top.goto(page.as_uri(), timeout=120_000)
+        top.wait_for_timeout(1500)
+        _keep(top, IMAGES / "page-top.png", whole=False)
         browser.close()
+
+
+def _keep(view: Page, target: Path, whole: bool) -> None:
+    view.screenshot(path=target, full_page=whole, timeout=120_000)
+    with Image.open(target) as picture:
+        small = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    small.save(target, optimize=True)
+    sys.stdout.write(f"{target.name}: {target.stat().st_size // 1000} kB\n")
 
 
 def _select_a_drawn_input(view: Page) -> None:

@@ -65,3 +65,19 @@ def test_radii_are_rounded_down_and_intervals_outward_as_on_the_page(tmp_path: P
     text = screen.getvalue()
     assert "average certified radius 0.2500;" in text  # 0.250075
     assert "6.7 to 93.3 %" in text  # two of four: 6.759 to 93.241 %, by Clopper and Pearson
+
+
+def test_runs_that_cannot_be_compared_are_shown_all_the_same(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run-with-other-labels", spec("0:4")) as store:
+        store.append(certificate(0, 0.25, 1, label=2))
+    screen = io.StringIO()
+    console = Terminal()
+    console.file = screen
+    runs = [made(tmp_path / "a"), read_run(tmp_path / "run-with-other-labels"), made(tmp_path / "c")]
+    show_runs(console, runs)
+    against = [line for line in screen.getvalue().splitlines() if " against " in line]
+    assert len(against) == 2
+    assert "input 0 has two different labels" in against[0]
+    assert "4 common inputs" in against[1]
+    assert screen.getvalue().count("each radius holds") == 3
+    assert "…" not in screen.getvalue()  # no name of a run is cut short

@@ -35,8 +35,25 @@ def test_plain_lines_come_now_and_then_with_the_numbers_so_far(clock: list[float
             clock.append(1002.0 + 4 * index)  # 2, 6, 10 and 14 seconds after the start
             watch(made)
     assert plain.getvalue().splitlines() == [
-        "3/6 inputs, 30.0/min, 0:00:06 left, certified accuracy 66.7%, average radius 0.4000",
+        "3/6 inputs, certified accuracy 66.7%, average radius 0.4000",
         "6/6 inputs, 17.1/min, 0:00:00 left, certified accuracy 50.0%, average radius 0.2666, 1 failed",
+    ]
+
+
+def test_no_time_is_told_before_the_first_group_is_complete(clock: list[float]) -> None:
+    """The first record of a group of four comes after the time of all four: it would tell four times the time."""
+    plain = io.StringIO()
+    with certifying_progress(Console(file=plain, width=200), [], 12, quiet=False) as watch:
+        for group in range(3):
+            for index in range(4):
+                clock.append(1000.0 + 20 * (group + 1) + 0.01 * index)
+                watch(record(4 * group + index))
+    told = [line.split(", certified")[0] for line in plain.getvalue().splitlines()]
+    assert told == [
+        "1/12 inputs",
+        "5/12 inputs, 7.5/min, 0:00:56 left",
+        "9/12 inputs, 9.0/min, 0:00:20 left",
+        "12/12 inputs, 12.0/min, 0:00:00 left",
     ]
 
 

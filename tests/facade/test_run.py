@@ -90,3 +90,12 @@ def test_numbers_without_a_guarantee_are_marked(tmp_path: Path) -> None:
     store = MemoryStore(spec("0:2", config=config))
     store.append(Record.of(certificate(0)).model_copy(update={"guarantee": db.Guarantee.NONE, "protocol": "paper"}))
     assert "average radius 0.4000 (not guaranteed)" in repr(Run.of(store.run()))
+
+
+@pytest.mark.parametrize(
+    ("radius", "said"), [(0.0, "0.0% at 0; "), (0.015, "100.0% at 0, 100.0% at 0.01, 0.0% at 0.02; ")]
+)
+def test_accuracies_are_told_up_to_the_first_that_is_nothing(radius: float, said: str) -> None:
+    with MemoryStore(spec("0:1")) as store:
+        store.append(certificate(0, radius=radius) if radius else Record.failed(0, 1, "no"))
+    assert f"certified accuracy {said}" in str(Run.of(store.run()))

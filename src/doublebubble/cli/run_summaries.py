@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from rich.table import Table
+from rich.table import Column, Table
 
+from doublebubble.errors import InputError
 from doublebubble.report.facts import facts, mark
 from doublebubble.report.radii import table_radii
 from doublebubble.report.rounding import interval, length
@@ -21,7 +22,11 @@ def show_runs(console: Terminal, runs: list[StoredRun], asked: Sequence[float] |
     if len(runs) > 1:
         _show_all(console, [run for run in runs if run.records], table_radii(runs, asked))
         for other in runs[1:]:
-            found = compare(frame(runs[0]), frame(other))
+            try:
+                found = compare(frame(runs[0]), frame(other))
+            except InputError as error:  # each run is shown all the same
+                console.print(f"{other.path} against {runs[0].path}: {error}")
+                continue
             marks = dict.fromkeys(words for run in (runs[0], other) if (words := mark(run)))
             console.print(
                 f"{other.path} against {runs[0].path}: radius larger on {found.larger}, smaller on {found.smaller} of "
@@ -34,7 +39,8 @@ def show_runs(console: Terminal, runs: list[StoredRun], asked: Sequence[float] |
 
 def _show_all(console: Terminal, runs: list[StoredRun], radii: Sequence[float]) -> None:
     """One row per run, certified accuracy at the same radii for all."""
-    table = Table("run", "sigma", "inputs", "average radius", *(f"at {radius:g}" for radius in radii))
+    name, radius = Column("run", overflow="fold"), Column("average radius", min_width=len("average"))
+    table = Table(name, "sigma", "inputs", radius, *(f"at {at:g}" for at in radii))
     for run in runs:
         summary = summarise(frame(run), radii)
         sigma = f"{run.spec.sigma:g}" if isinstance(run.spec, RunSpec) else "-"

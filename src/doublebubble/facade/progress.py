@@ -1,6 +1,7 @@
 """How far is a certification? A live bar on a terminal and in a notebook, plain lines elsewhere."""
 
 import importlib.util
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from doublebubble.report.rounding import length
 from doublebubble.runs.record import Record
 
 _SECONDS_BETWEEN_LINES = 10.0
+_FIRST_BURST = 1.0  # seconds from the first record of a group to its last, at most
 
 Watcher = Callable[[Record], None]
 
@@ -22,16 +24,20 @@ class _Standing:
     """Counts what the progress display tells: records, correct ones, the sum of their radii, and how fast they come.
 
     Records come in bursts, a group at a time, so the rate is that since the start and not that of the last moments.
+    While the first burst lasts there is none: its first record took the time of the whole group.
     """
 
     def __init__(self, earlier: list[Record], total: int) -> None:
         self.total, self.done, self.certified, self.failed, self._sum = total, 0, 0, 0, 0.0
         self._mark = ""
+        self._first = math.inf
         for record in earlier:
             self.add(record)
         self._before, self.began = self.done, time.monotonic()
+        self._first = math.inf
 
     def add(self, record: Record) -> None:
+        self._first = min(self._first, time.monotonic())
         self.done += 1
         self.failed += record.status == "failed"
         self._mark = self._mark if record.status == "failed" else guarantee_of(record).mark
@@ -40,11 +46,12 @@ class _Standing:
             self._sum += record.radius
 
     def pace(self) -> str:
-        if self.done == self._before:
+        now = time.monotonic()
+        if self.done < self.total and now - self._first < _FIRST_BURST:
             return ""
-        rate = (self.done - self._before) / max(1e-9, time.monotonic() - self.began)
+        rate = (self.done - self._before) / max(1e-9, now - self.began)
         left = timedelta(seconds=round((self.total - self.done) / rate))
-        return f"{f'{rate:.1f}/s' if rate >= 1 else f'{60 * rate:.1f}/min'}, {left} left"
+        return f"{f'{rate:.1f}/s' if rate >= 1 else f'{60 * rate:.1f}/min'}, {left} left, "
 
     def text(self) -> str:
         accuracy = self.certified / self.done if self.done else 0.0
@@ -105,4 +112,4 @@ class _Lines:
         if now - self._last < _SECONDS_BETWEEN_LINES and standing.done < standing.total:
             return
         self._last = now
-        self._console.print(f"{standing.done}/{standing.total} inputs, {standing.pace()}, {standing.text()}")
+        self._console.print(f"{standing.done}/{standing.total} inputs, {standing.pace()}{standing.text()}")

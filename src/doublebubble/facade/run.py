@@ -146,7 +146,8 @@ class Run(StoredRun):
             )
         else:
             found = statistics.certified_accuracy(table, table_radii([self]))
-            points = ", ".join(f"{point.accuracy:.1%} at {point.radius:g}" for point in found)
+            told = [point for at, point in enumerate(found) if not at or found[at - 1].certified]  # then all are 0
+            points = ", ".join(f"{point.accuracy:.1%} at {point.radius:g}" for point in told)
             lines.append(
                 f"  certified accuracy {points}; average radius {length(self.average_radius)}{beside}; {abstained}"
             )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, SIDE, THUMB = 10.0, 7.3, 5.4, 1.2  # inches
 BOTTOM = 1.35  # from the figure's lower edge to the plane's
+CAPTION = 0.62  # from the figure's lower edge to the caption's upper one
 
 Box = tuple[float, float, float, float]
 Point = tuple[float, float]

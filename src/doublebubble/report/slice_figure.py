@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from doublebubble.geometry.plane import Disk
-from doublebubble.report.insets import BOTTOM, HEIGHT, SIDE, WIDTH, Box, Point, box, draw_insets
+from doublebubble.report.insets import BOTTOM, CAPTION, HEIGHT, SIDE, WIDTH, Box, Point, box, draw_insets
 from doublebubble.report.profile_figure import ROOM, draw_profile
 from doublebubble.runs.record import Record
 from doublebubble.sampled_slice import Slice
@@ -54,7 +54,7 @@ def draw_slice(found: Slice, record: Record, classes: Sequence[str]) -> bytes:
         if found.profile is not None:
             draw_profile(figure, found.profile, names, _colours(found, record))
         words = textwrap.fill(caption(found, record), round(14.8 * width))
-        figure.text(0.5, 0.62 / HEIGHT, words, fontsize=8, color="#444444", ha="center", va="top", linespacing=1.4)
+        figure.text(0.5, CAPTION / HEIGHT, words, fontsize=8, color="#444444", ha="center", va="top", linespacing=1.4)
         content = io.BytesIO()
         figure.savefig(content, format="png", dpi=100, metadata={"Software": None})
     return content.getvalue()

@@ -22,11 +22,11 @@ def load_run(path: str | Path) -> pd.DataFrame:
     """The records of a run, one row for each input in rising order.
 
     Columns: index, label, prediction, radius, correct, status, guarantee, alpha, protocol, method, selected,
-    whole_domain, reason, error, draws, seconds, draws_<stage>, radius_<method>, seconds_<stage>, votes_<stage>.
-    `selected` is the class that most select draws voted for, the one that every radius of the row is about, abstained
-    or not; without select draws, the one that most certify draws voted for. Votes are written as `class:votes`. Inputs
-    that abstained, failed or were misclassified are rows like any other. `attrs` names the run and the hash of its
-    specification.
+    whole_domain, reason, error, draws, seconds, `draws_<stage>`, `radius_<method>`, `seconds_<stage>`,
+    `votes_<stage>`. `selected` is the class that most select draws voted for, the one that every radius of the row is
+    about, abstained or not; without select draws, the one that most certify draws voted for. Votes are written as
+    `class:votes`. Inputs that abstained, failed or were misclassified are rows like any other. `attrs` names the run
+    and the hash of its specification.
 
     >>> import tempfile, torch, doublebubble as db
     >>> model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
