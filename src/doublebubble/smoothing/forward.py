@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.errors import FunctionError, ModelError
+from doublebubble.freed_memory import keep_freed_memory
 from doublebubble.models.calling import ModelCode, logits_of
 from doublebubble.program import Program
 
@@ -32,6 +33,7 @@ class Forward:
         self.batch_size = batch_size
         self.program = program
         self.require_evaluation_mode()
+        keep_freed_memory()
         with ModelCode("the model cannot be prepared"):
             self._prepared = program.uncompiled(model)
             self._compiled = program.compiled(self._prepared)
@@ -39,6 +41,8 @@ class Forward:
         self.device = torch.device("cpu") if parameter is None else parameter.device
         self._dtype = torch.float32 if parameter is None else parameter.dtype
         self._buffers: dict[tuple[tuple[int, ...], torch.dtype], Buffers] = {}
+        self.takes_few = False
+        """Whether the model was seen to take batches of fewer rows."""
 
     def require_evaluation_mode(self) -> None:
         """An error that names the modules in training mode, if there are any."""

@@ -50,6 +50,7 @@ class Rows:
     def _try_small_batches(self) -> None:
         """A row alone, a few rows, and these twice in a row; all rows twice if the model takes no small batch."""
         few = self._tried(self._known[:FEW])
+        self._forward.takes_few = few is not None
         self._small = self._logits if few is None else few
         self._compare(self._run(self._known[: len(self._small)]), self._small, "run twice in a row")
         for found, how in ((few, "in a smaller batch"), (self._tried(self._known[:1]), "alone")):

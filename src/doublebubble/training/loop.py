@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from doublebubble.data import Dataset, to_unit
 from doublebubble.errors import ModelError, RunError
 from doublebubble.files import write_whole
+from doublebubble.freed_memory import keep_freed_memory
 from doublebubble.models import ModelCard, accuracy, build, build_denoiser, save_model
 from doublebubble.streams import Stream
 from doublebubble.training.batches import AUGMENTATIONS, enumerate_batches
@@ -51,6 +52,7 @@ def train(settings: TrainSettings, data: Dataset, out: Path, observer: Observer,
     classifier, it is the latest. With `resume` a run that was interrupted goes on; settings other than its own are
     refused.
     """
+    keep_freed_memory()
     run = _Run(settings, data)  # before anything is written: what cannot be trained leaves nothing behind
     _prepare(settings, out, resume)
     progress = load_state(out, run.model, run.optimiser)
