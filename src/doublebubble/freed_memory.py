@@ -17,7 +17,7 @@ _OWN = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 def keep_freed_memory() -> bool:
     """Ask the allocator for it, once in a process; False where it has no such setting or the user has made it.
 
-    What a process once took it then keeps until it ends, its peak being the same.
+    What a process once took it then keeps until it ends; its peak may be a tenth higher.
     """
     if any(name in os.environ for name in _OWN):
         return False
