@@ -1,29 +1,34 @@
 """How many draws a network's inputs take until one radius is decided, against the least that counting votes allows.
 
     python -m benchmarks.deciding --model DIR --dataset cifar10 --data-dir DATA --sigma 0.5 --radius 0.5 --every 50 \
-        --out RUN
+        --out RUN [--program folded+compiled]
 
-What is certified is an ordinary run: a killed one goes on by the same command. Search draws count; passes count a
-backward pass as two forward ones. The yardstick L is the sum over inputs of min(cap, ln(1/level)/KL(p, p0)), level
-alpha where p > p0 and beta below, with p of each input from draws of its own: as many as put p eight standard errors
-from p0, and where 20 000 do not, those and the votes of the run. Its error is that of these estimates, by sampling p
-from what the draws leave open; a noisy p makes L too large rather than too small, as the mean of the samples shows.
+What is certified is an ordinary run, and p of each input is kept in RUN/shares.jsonl: a killed command goes on where it
+was, and one with more `--inputs` adds to it. Search draws count; passes count a backward pass as two forward ones. The
+yardstick L is the sum over inputs of min(cap, ln(1/level)/KL(p, p0)), level alpha where p > p0 and beta below. The p of
+each input is from draws of its own: as many as put p eight standard errors from p0, and where 20 000 do not, those and
+the votes of the run. Its error is that of these estimates, by sampling p from what the draws leave open. Where inputs
+are spread evenly about p0, L is as often too large as too small; the mean of the samples is larger where some p is not
+known well.
 """
 
 import argparse
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from scipy.special import ndtr as Phi
+from torch import Tensor
 
 import doublebubble as db
 from doublebubble.bounds.planning import least_draws
 from doublebubble.data import load_dataset
 from doublebubble.models import load_model
+from doublebubble.runs.record import Record
+from doublebubble.runs.spec import RunSpec
 from doublebubble.streams import Stream
 from doublebubble.tally import Request
 from doublebubble.types import Floats
@@ -49,23 +54,32 @@ class Share:
         return abs(self.p - p0) >= _CLEAR * math.sqrt(self.p * (1 - self.p) / self.draws)
 
 
-def shares(smoothed: db.SmoothedClassifier, run: db.Run, inputs: dict[int, Any], p0: float) -> list[Share]:
-    """p_A of every input of the run, from draws of a stream of its own."""
-    found = []
+def share(smoothed: db.SmoothedClassifier, record: Record, x: Tensor, p0: float) -> Share:
+    """p_A of an input of the run, from draws of a stream of its own."""
+    ball = record.balls[0]
+    top, made = ball.evidence["top"], Share(0, 0)
+    assert isinstance(top, int)
+    for step, size in enumerate(_STEPS):
+        stream = Stream(0, record.index, "audit", f"share/{step}")
+        counts = smoothed.tally(Request(x, size, stream)).counts
+        made = Share(made.hits + int(counts[top]), made.draws + size)
+        if made.clear_of(p0):
+            return made
+    return Share(made.hits + int(ball.counts[top]), made.draws + ball.n)
+
+
+def shares(
+    smoothed: db.SmoothedClassifier, run: db.Run, inputs: dict[int, Tensor], p0: float, kept: Path
+) -> list[Share]:
+    """p_A of every input of the run; those that `kept` holds are not made again."""
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    known = {line["index"]: Share(line["hits"], line["draws"]) for line in map(json.loads, lines)}
     for record in run.records:
-        ball = record.balls[0]
-        top, made = ball.evidence["top"], Share(0, 0)
-        assert isinstance(top, int)
-        for step, size in enumerate(_STEPS):
-            stream = Stream(0, record.index, "audit", f"share/{step}")
-            counts = smoothed.tally(Request(inputs[record.index], size, stream)).counts
-            made = Share(made.hits + int(counts[top]), made.draws + size)
-            if made.clear_of(p0):
-                break
-        else:
-            made = Share(made.hits + int(ball.counts[top]), made.draws + ball.n)
-        found.append(made)
-    return found
+        if record.index not in known:
+            made = known[record.index] = share(smoothed, record, inputs[record.index], p0)
+            with kept.open("a") as file:
+                file.write(json.dumps({"index": record.index, **asdict(made)}) + "\n")
+    return [known[record.index] for record in run.records]
 
 
 def yardsticks(found: list[Share], t: float, config: db.CertifyConfig, samples: int = 200) -> Floats:
@@ -89,12 +103,13 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--inputs", type=int, default=200)
     parser.add_argument("--max-draws", type=int, default=100_000)
+    parser.add_argument("--program", default="auto")
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
     data, (model, _) = load_dataset(asked.dataset, "test", asked.data_dir), load_model(asked.model)
     indices = range(asked.first, len(data), asked.every)[: asked.inputs]
     settings = {"radii": (asked.radius,), "max_draws": asked.max_draws}
-    run = db.certify(model, data, asked.sigma, indices=list(indices), out=asked.out, **settings)
+    run = db.certify(model, data, asked.sigma, indices=list(indices), program=asked.program, out=asked.out, **settings)
     certify = np.array([record.draws["certify"] for record in run.records])
     search = np.array([record.draws["search"] for record in run.records])
     passes = np.array([sum(record.forward_equivalents.values()) for record in run.records])
@@ -109,8 +124,11 @@ def main() -> None:
         flush=True,
     )
     t, p0 = asked.radius / asked.sigma, float(Phi(asked.radius / asked.sigma))
-    smoothed = db.SmoothedClassifier(model, asked.sigma, data.info.num_classes)
-    found = shares(smoothed, run, {index: data.inputs(torch.tensor([index]))[0] for index in indices}, p0)
+    assert isinstance(run.spec, RunSpec)
+    program = db.Program.named(run.spec.program)
+    smoothed = db.SmoothedClassifier(model, asked.sigma, data.info.num_classes, program=program)
+    inputs = {index: data.inputs(torch.tensor([index]))[0] for index in indices}
+    found = shares(smoothed, run, inputs, p0, asked.out / "shares.jsonl")
     sums = yardsticks(found, t, db.CertifyConfig(**settings))
     low, high = np.quantile(sums[1:], [0.025, 0.975])
     print(f"L = {sums[0]:,.0f}, over samples of p {sums[1:].mean():,.0f} ({low:,.0f} to {high:,.0f})")

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.rows import Row
+from doublebubble.freed_memory import keep_freed_memory
 
 RESULTS = Path(__file__).parent / "results"
 PARTS = {
@@ -73,6 +74,7 @@ def main() -> int:
     asked = parser.parse_args()
     names = chosen_parts(asked.only)
     torch.set_num_threads(1)
+    keep_freed_memory()  # as the command does
     console = Console(width=150)
     rows: list[Row] = []
     settings: dict[str, object] = {

@@ -1,13 +1,14 @@
 """Time until four radii are decided, over that of a fixed number of draws, ours and a peer's.
 
     python -m benchmarks.stopping --model DIR --dataset mnist --data-dir DATA [--inputs 500] [--n 10000] [--sigma 0.5]
-        [--radii 0.25,0.5,0.75,1] [--peer-batches 32,128,512] [--json FILE]
+        [--radii 0.25,0.5,0.75,1] [--peer-batches 32,128,512] [--compared 5] [--json FILE]
 
 `--model` is what `doublebubble train --arch lenet` wrote: the draws for each input depend on the weights. All run
 in one process, one after the other in turns of a tenth of the inputs, so that a busy moment hits each of them; one
 thread and its CPU time, which is the wall time of a machine that does nothing else. The peer,
-adversarial-robustness-toolbox, is timed at each batch size on a tenth of the inputs, and its best one and its default,
-32, are compared.
+adversarial-robustness-toolbox, is timed at each batch size on the inputs of one turn, and its best one and its default,
+32, are compared. A fixed number of draws takes every input the same time: with `--compared` it and the peer are timed
+on so many inputs of each turn, and their time for all is in proportion.
 """
 
 import argparse
@@ -73,24 +74,29 @@ def measured(asked: argparse.Namespace) -> dict[str, float]:
         alpha=0.001,
     )
     tenth = -(-len(xs) // _TURNS)
-    some = torch.stack(xs[:tenth]).numpy()
+    timed = min(asked.compared or tenth, tenth)
+    some = torch.stack(xs[:timed]).numpy()
     sizes = [int(size) for size in asked.peer_batches.split(",")]
     by_batch = {size: seconds_of(partial(peer.certify, some, asked.n, size)) for size in sizes}
     best = min(by_batch, key=by_batch.__getitem__)
     until(xs[:2], indices[:2])  # what is done once: tables of decisions, buffers
     seconds = {"until decided": 0.0, "fixed": 0.0, "peer": 0.0}
-    draws = 0
+    draws = compared = 0
     for first in range(0, len(xs), tenth):
         part, names = xs[first : first + tenth], indices[first : first + tenth]
         start = time.process_time()
         draws += until(part, names)
         seconds["until decided"] += time.process_time() - start
+        part, names = part[:timed], names[:timed]
+        compared += len(part)
         seconds["fixed"] += seconds_of(partial(fixed, part, names))
-        images = torch.stack(part).numpy()
-        seconds["peer"] += seconds_of(partial(peer.certify, images, asked.n, best))
+        seconds["peer"] += seconds_of(partial(peer.certify, torch.stack(part).numpy(), asked.n, best))
+    for rival in ("fixed", "peer"):
+        seconds[rival] *= len(xs) / compared
     return {
         **seconds,
         "inputs": len(xs),
+        "inputs that the others were timed on": compared,
         "mean draws": draws / len(xs),
         "peer's best batch": best,
         "until decided over fixed": seconds["until decided"] / seconds["fixed"],
@@ -111,6 +117,7 @@ def main() -> None:
     parser.add_argument("--sigma", type=float, default=0.5)
     parser.add_argument("--radii", default="0.25,0.5,0.75,1")
     parser.add_argument("--peer-batches", default="32,128,512")
+    parser.add_argument("--compared", type=int)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     torch.set_num_threads(1)

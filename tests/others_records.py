@@ -20,6 +20,7 @@ from doublebubble.audit.reverify import Confirmation, reverify_run
 from doublebubble.errors import DoubleBubbleError
 from doublebubble.facade.auditing import inputs_of
 from doublebubble.runs import store
+from doublebubble.runs.encoding import encode
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RECORDS, read_run
 
@@ -46,7 +47,7 @@ class Seen:
 def noted(seen: Seen) -> Iterator[None]:
     """While this lasts, lines that this process appends to a run are known, and the temporary folders of tests."""
 
-    @functools.wraps(store.encode)
+    @functools.wraps(encode)
     def encoded(record: Record, digest: str) -> bytes:
         line = encode(record, digest)
         seen.new(line.rstrip(b"\n"))
@@ -57,7 +58,7 @@ def noted(seen: Seen) -> Iterator[None]:
         seen.folders.append(mktemp(factory, basename, numbered))
         return seen.folders[-1]
 
-    encode, mktemp = store.encode, pytest.TempPathFactory.mktemp
+    mktemp = pytest.TempPathFactory.mktemp
     with mock.patch.object(store, "encode", encoded), mock.patch.object(pytest.TempPathFactory, "mktemp", made):
         yield
 

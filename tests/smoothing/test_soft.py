@@ -140,3 +140,44 @@ def test_gumbel_votes_follow_the_softmax_of_the_scaled_logits() -> None:
         .counts
     )
     assert stats.binomtest(int(counts[1]), 4000, math.e / (1 + math.e)).pvalue > 1e-4
+
+
+class Watched(nn.Module):
+    """The small network, the sizes of the batches that it was given, and the only one that it takes if there is one."""
+
+    def __init__(self, only: int | None = None) -> None:
+        super().__init__()
+        self.net, self.only = small_net(), only
+        self.sizes: list[int] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.only not in (None, len(x)):
+            raise ValueError("another size")
+        self.sizes.append(len(x))
+        logits: Tensor = self.net(x)
+        return logits
+
+
+def test_few_draws_with_gradients_take_few_rows_where_the_model_takes_them() -> None:
+    stream, weights = Stream(0, 0, "search"), torch.eye(4)[[1]]
+    rows, found = {}, {}
+    for only in (None, 128):
+        model = Watched(only).eval()
+        own = SmoothedClassifier(model, 0.5, 4, batch_size=128)
+        own.counts(image(2), 1, seed=0, index=0)
+        model.sizes.clear()
+        found[only] = own.soft_scores(image(2), 150, stream, weights)
+        rows[only] = list(model.sizes)
+    assert rows == {None: [128, 32], 128: [128, 128]}
+    torch.testing.assert_close(found[None].gradients, found[128].gradients)
+    assert found[None].counts.tolist() == found[128].counts.tolist()
+
+
+def test_votes_that_count_run_at_the_recorded_shape() -> None:
+    model = Watched().eval()
+    own = SmoothedClassifier(model, 0.5, 4, batch_size=128)
+    own.counts(image(2), 1, seed=0, index=0)
+    model.sizes.clear()
+    own.soft_scores(image(2), 150, Stream(0, 0, "search"), torch.empty(0, 4))
+    own.soft_scores(image(2), 150, Stream(0, 0, "search"), lambda counts: torch.empty(0, 4))
+    assert set(model.sizes) == {128}

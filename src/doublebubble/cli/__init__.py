@@ -22,6 +22,7 @@ from doublebubble.cli.reproduce import reproduce
 from doublebubble.cli.runs import export, import_, merge, runs
 from doublebubble.cli.train import train
 from doublebubble.errors import DoubleBubbleError, SettingError
+from doublebubble.freed_memory import keep_freed_memory
 from doublebubble.terminal import Terminal
 
 app = typer.Typer(
@@ -71,6 +72,7 @@ def options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command: exit 0 on success, 2 on wrong use, 1 on failure with one sentence on stderr."""
     given = sys.argv[1:] if arguments is None else arguments
+    keep_freed_memory()
     try:
         app([argument for argument in given if argument != "--debug"])
     except DoubleBubbleError as error:

@@ -25,6 +25,7 @@ from torch import nn
 
 from doublebubble.engines.base import CertifiesInputs, Failure, Outcome, Recipe, certify_group
 from doublebubble.errors import DoubleBubbleWarning, RunError, SettingError
+from doublebubble.freed_memory import keep_freed_memory
 from doublebubble.models.calling import reason as reason_of
 from doublebubble.runs.digests import device_kind, software_versions
 from doublebubble.smoothing import Input
@@ -46,6 +47,7 @@ class _Worker:
     def build(self, recipe: Recipe, device: str, versions: dict[str, str]) -> None:
         """Make the certifier; another kind of device or other software could give other votes and is refused."""
         torch.set_num_threads(1)
+        keep_freed_memory()
         found = {"device": device_kind(torch.device(recipe.device)), **software_versions()}
         for name, expected in {"device": device, **versions}.items():
             if found[name] != expected:

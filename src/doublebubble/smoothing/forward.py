@@ -39,6 +39,8 @@ class Forward:
         self.device = torch.device("cpu") if parameter is None else parameter.device
         self._dtype = torch.float32 if parameter is None else parameter.dtype
         self._buffers: dict[tuple[tuple[int, ...], torch.dtype], Buffers] = {}
+        self.takes_few = False
+        """Whether the model was seen to take batches of fewer rows."""
 
     def require_evaluation_mode(self) -> None:
         """An error that names the modules in training mode, if there are any."""

@@ -145,6 +145,7 @@ class Rows:
         moved, zeros, far = self._known[[last, last // 2]], self._company[-2], self._company[0]
         among = torch.stack([moved[0], zeros, far, moved[1]])[: self._forward.batch_size]
         alone, again, found = (self._tried(batch) for batch in (self._known[:1], self._known[:1], among))
+        self._forward.takes_few = not (alone is None or again is None or found is None)
         if alone is None or again is None or found is None:
             self._try_all(small=False)
             return

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from doublebubble.errors import GradientError, SettingError
 from doublebubble.models.calling import ModelCode
-from doublebubble.smoothing.forward import Forward
+from doublebubble.smoothing.forward import Forward, some_rows
 from doublebubble.streams import NormalDraws, Stream
 from doublebubble.tally import summing_device
 from doublebubble.types import Counts
@@ -66,11 +66,14 @@ class _Draws:
     plain_votes: bool
 
     def weighted(self, directions: Tensor) -> SoftScores:
-        """Directions that are known: every draw is run once, each graph used and dropped at once."""
+        """Directions that are known: every draw is run once, each graph used and dropped at once.
+
+        Gradients only guide, so they need not run at the recorded shape: few draws take a batch of few rows.
+        """
         directions = self._checked(directions)
         counts, gradients = self._no_votes(), self._no_gradients(len(directions))
         self.centre.requires_grad_(len(directions) > 0)
-        for noise, normals in self._micro_batches():
+        for noise, normals in self._micro_batches(short=len(directions) > 0 and self.forward.takes_few):
             with torch.set_grad_enabled(len(directions) > 0):
                 logits, scores = self._scored(self.centre + self.sigma * noise, normals)
             counts += self._votes(logits, scores)
@@ -105,8 +108,11 @@ class _Draws:
             rerun += len(noise)
         return SoftScores(counted, gradients / self.n, self.n + rerun, len(directions) * rerun)
 
-    def _micro_batches(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """The noise of each micro-batch, padded with zeros, and the normal numbers behind its Gumbel noise."""
+    def _micro_batches(self, short: bool = False) -> Iterator[tuple[Tensor, Tensor]]:
+        """The noise of each micro-batch, padded with zeros, and the normal numbers behind its Gumbel noise.
+
+        A `short` last one is padded to one of a few sizes only.
+        """
         forward, most = self.forward, self.forward.batch_size
         noise = forward.buffers(self.centre).noise
         source = NormalDraws(self.stream, self.centre)
@@ -119,7 +125,7 @@ class _Draws:
                 noise[rows:] = 0
             if gumbel_source is not None:
                 gumbel_source.fill(normals[:rows])
-            yield noise, normals[:rows]
+            yield some_rows(noise, 0, _size(rows, most) if short else most), normals[:rows]
 
     def _scored(self, batch: Tensor, normals: Tensor) -> tuple[Tensor, Tensor]:
         """Logits and scores of as many rows as there are normal numbers for; the others are padding."""
@@ -187,9 +193,14 @@ class _Doubts:
         noise, normals = torch.cat(self._noise), torch.cat(self._normals)
         for first in range(0, len(noise), self._batch_size):
             part = noise[first : first + self._batch_size]
-            size = min(self._batch_size, -(-len(part) // _STEP) * _STEP)
+            size = _size(len(part), self._batch_size)
             padded = torch.cat([part, part.new_zeros((size - len(part), *part.shape[1:]))])
             yield padded, normals[first : first + self._batch_size]
+
+
+def _size(rows: int, most: int) -> int:
+    """How many rows are run for so many draws."""
+    return min(most, -(-rows // _STEP) * _STEP)
 
 
 @contextmanager
