@@ -15,7 +15,7 @@ from doublebubble.facade.auditing import inputs_of
 from doublebubble.files import write_whole
 from doublebubble.models.checkpoints import WEIGHTS
 from doublebubble.reproduce import EXPERIMENTS, chosen_scale
-from doublebubble.reproduce.claims_page import claims_page
+from doublebubble.reproduce.claims_page import FIGURES, IMAGES, claims_page
 from doublebubble.reproduce.evidence import Evidence, Trained
 from doublebubble.reproduce.packed import SUFFIX, pack_run, unpacked
 from doublebubble.runs.spec import RunSpec
@@ -29,9 +29,14 @@ RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "reproduction.md"
 SCALE, MOST_BYTES = "cpu", 30_000_000
 
 
+def evidence(results: Path = RESULTS) -> Evidence:
+    """The results of scale cpu."""
+    return Evidence(results, chosen_scale(SCALE))
+
+
 def page(results: Path = RESULTS) -> str:
     """The page, from the results of scale cpu."""
-    return claims_page(Evidence(results, chosen_scale(SCALE)))
+    return claims_page(evidence(results))
 
 
 def pack(out: Path, results: Path = RESULTS) -> int:
@@ -97,6 +102,9 @@ def main(words: list[str]) -> int:
         sys.stderr.write("expected nothing, pack OUT, or audit\n")
         return 2
     PAGE.write_text(page())
+    for name in FIGURES:
+        if evidence().has_figure(name):
+            _copy(evidence().figure(name), PAGE.parent / IMAGES / f"{name}.png")
     sys.stdout.write(f"wrote {PAGE.name}\n")
     return 0
 

@@ -8,10 +8,16 @@ from doublebubble.report.tables import percent, share
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
 from doublebubble.reproduce.evidence import Evidence
-from doublebubble.reproduce.looking import SIGMA, Looked
+from doublebubble.reproduce.looking import SIGMA
 from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims, predicted_gain
 from doublebubble.reproduce.scales import SoundForm
 
+IMAGES = "images/reproduction"
+FIGURES = {
+    "no-gain-by-looks": "Apparent gain where there is none: it grows from 2 to 8 % with the looks taken, as predicted",
+    "no-gain-claims": "How often the published radius exceeds the truth: far more often than alpha, as predicted",
+}
+"""Figures of the experiment `no-gain` that the page shows, with what they are in words; `IMAGES` is beside the page."""
 _HEAD = """# The publication's claims on real data
 
 *Double Bubble, Toil and Trouble* (NeurIPS 2022) reports larger certificates than Cohen's. This page sets its claims
@@ -45,7 +51,7 @@ point, and a slab. p {p:g}, sigma {sigma:g}. Predicted is the exact law of the l
 the input itself, with no parameter fitted ([reproduce.md](reproduce.md#where-the-published-gain-comes-from)). `paper`,
 **not a guarantee at any level**.
 
-| classifier | n | alpha | looks made | apparent gain | predicted | above the truth | predicted |
+{figures}| classifier | n | alpha | looks made | apparent gain | predicted | above the truth | predicted |
 |---|---|---|---|---|---|---|---|
 """
 _INSTEAD = """## What to use instead
@@ -77,7 +83,7 @@ def claims_page(evidence: Evidence) -> str:
             f"## {number}. {claim}\n\n| `paper`: as published, not guaranteed | `sound` |\n|---|---|\n"
             f"| {answer.paper} | {answer.sound} |\n\n{answer.sentence}\n"
         )
-    parts += [_instead(evidence), _TINY, _no_gain(evidence.simulations())]
+    parts += [_instead(evidence), _TINY, _no_gain(evidence)]
     return "\n".join(parts)
 
 
@@ -103,7 +109,8 @@ def _radii(table: pd.DataFrame | None) -> list[str]:
     return [str(len(table)), "-" if cohen is None else f"{cohen.value:.4f}", f"{plan.value:.4f}", gain]
 
 
-def _no_gain(found: list[Looked]) -> str:
+def _no_gain(evidence: Evidence) -> str:
+    found = evidence.simulations()
     if not found:
         return f"## Where the published gain comes from\n\n{NOT_RUN.capitalize()}.\n"
     rows = []
@@ -115,4 +122,5 @@ def _no_gain(found: list[Looked]) -> str:
         stop = ", published stop" if at.published_stop else ""
         cells = [at.subject, str(at.n), f"{at.alpha:g}", f"{made:.1f}{stop}", percent(gain_of(one.reported))]
         rows.append("| " + " | ".join([*cells, f"{predicted_gain(as_made):+.2f} %", *above]) + " |")
-    return _NO_GAIN.format(p=found[0].looking.p, sigma=SIGMA) + "\n".join(rows) + "\n"
+    shown = [f"![{words}]({IMAGES}/{name}.png)\n\n" for name, words in FIGURES.items() if evidence.has_figure(name)]
+    return _NO_GAIN.format(p=found[0].looking.p, sigma=SIGMA, figures="".join(shown)) + "\n".join(rows) + "\n"

@@ -62,6 +62,14 @@ class Evidence:
         paths = sorted(folder.glob("*.json")) if folder.exists() else []
         return [read_simulation(path, Looked) for path in paths if path.name.startswith(wanted)]
 
+    def figure(self, name: str) -> Path:
+        """Where the picture of a figure of `no-gain` lies, if it was drawn."""
+        return self.folder / "figures" / "no-gain" / f"{name}.png"
+
+    def has_figure(self, name: str) -> bool:
+        """Whether it was."""
+        return self.figure(name).exists()
+
     def interval_cost(self) -> IntervalCost | None:
         """The times of intervals."""
         file = self.folder / "simulations" / f"{KEPT}.json"
