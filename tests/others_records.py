@@ -22,6 +22,7 @@ from doublebubble.facade.auditing import inputs_of
 from doublebubble.runs import store
 from doublebubble.runs.encoding import encode
 from doublebubble.runs.record import Record
+from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import RECORDS, read_run
 
 Stamp = tuple[int, int]
@@ -89,6 +90,8 @@ def _file_failures(file: Path, seen: Seen) -> list[str]:
         run = read_run(file.parent)
     except DoubleBubbleError as error:
         return [str(error)]
+    if not isinstance(run.spec, RunSpec):
+        return []  # imported: no certificate was made
     run = replace(run, records=tuple(run.records[number] for number in new))
     return [
         f"{file}: input {verdict.index}: {verdict.outcome.value}: {verdict.sentence}"

@@ -238,9 +238,11 @@ def test_every_number_without_a_guarantee_is_marked_on_the_terminal(
     code, out, err = call(capsys, *options(tmp_path / "run", "--protocol", protocol))
     assert code == 0
     _, compared, _ = call(capsys, "runs", str(tmp_path / "run"), str(tmp_path / "run"))
+    table = compared.split("└")[0]
+    assert table.count("guaranteed)") == (2 if marked else 0), "each row of the comparison, its words uncut"
     numbers = [
         line
-        for line in (out + err + compared).splitlines()
+        for line in (out + err + compared.removeprefix(table)).splitlines()
         if any(words in line for words in ("certified accuracy", "average", "protocol"))
     ]
     assert len(numbers) >= 9

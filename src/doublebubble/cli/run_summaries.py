@@ -39,7 +39,8 @@ def show_runs(console: Terminal, runs: list[StoredRun], asked: Sequence[float] |
 
 def _show_all(console: Terminal, runs: list[StoredRun], radii: Sequence[float]) -> None:
     """One row per run, certified accuracy at the same radii for all."""
-    name, radius = Column("run", overflow="fold"), Column("average radius", min_width=len("average"))
+    widest = "guaranteed)" if any(mark(run) for run in runs) else "average"  # words that may not be cut
+    name, radius = Column("run", overflow="fold"), Column("average radius", min_width=len(widest))
     table = Table(name, "sigma", "inputs", radius, *(f"at {at:g}" for at in radii))
     for run in runs:
         summary = summarise(frame(run), radii)
