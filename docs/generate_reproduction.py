@@ -70,6 +70,8 @@ def audit(results: Path = RESULTS) -> list[str]:
 
 def _note_training(model: Path, folder: Path) -> None:
     settings, metrics = read_settings(model / SETTINGS), read_metrics(model)
+    if len(metrics) < settings.epochs:
+        return  # its training goes on
     note = Trained(
         arch=settings.arch,
         epochs=len(metrics),

@@ -12,8 +12,12 @@ from doublebubble.engines.base import execute
 from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import RunError
 from doublebubble.facade.job import make_job
+from doublebubble.models.checkpoints import WEIGHTS
 from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed, unpacked
 from doublebubble.runs.store import RunStore, read_run
+from doublebubble.training import preset
+from doublebubble.training.loop import SETTINGS
+from doublebubble.training.metrics import EpochMetrics, append_metrics
 from tests.engines.centroids import make
 
 
@@ -72,3 +76,14 @@ def test_what_is_no_complete_run_is_refused(run: Path, tmp_path: Path) -> None:
         tar.addfile(entry)
     with pytest.raises(RunError, match="is not a packed run"), unpacked(tmp_path / "z.tar.xz"):
         pass
+
+
+def test_a_model_whose_training_goes_on_is_not_noted(tmp_path: Path) -> None:
+    model, noted = tmp_path / "out" / "models" / "digits-gaussian-0.5", tmp_path / "results" / "models"
+    model.mkdir(parents=True)
+    (model / SETTINGS).write_text(preset("digits", "gaussian", 0.5, epochs=2).model_dump_json())
+    (model / WEIGHTS).write_bytes(b"weights")
+    for epoch in (1, 2):
+        append_metrics(model, EpochMetrics(epoch, 1.0, 0.5, 0.5, 0.1, 3.0))
+        generate_reproduction.pack(tmp_path / "out", tmp_path / "results")
+        assert (noted / f"{model.name}.json").exists() is (epoch == 2)
