@@ -53,7 +53,7 @@ def test_an_answer_in_brief_has_the_numbers_of_full_gradients(made: Path) -> Non
         cohen, largest = radii(made, Wanted(STUDY, sigma, "paper", "full"))
         shares[sigma] = sum(b > a for a, b in zip(cohen, largest, strict=True)) / len(cohen)
     brief = improved(evidence).brief
-    assert brief.paper == "; ".join(f"sigma {sigma:g}: {share:.0%}" for sigma, share in shares.items())
+    assert brief.paper == "<br>".join(f"sigma {sigma:g}: {share:.0%}" for sigma, share in shares.items())
     expected = {0: "no", len(shares): "yes"}.get(sum(share > 0.8 for share in shares.values()), "in part")
     assert brief.as_printed == expected
     medians = []

@@ -228,4 +228,4 @@ def _over_sigma(evidence: Evidence, study: Study, measure: Measure, form: str, f
 def _listed(found: dict[float, float] | dict[str, float], form: str) -> str:
     """Values, each with the sigma or the study that it is of."""
     of = {key: f"sigma {key:g}" if isinstance(key, float) else key for key in found}
-    return "; ".join(f"{of[key]}: {form.format(value)}" for key, value in found.items()) or NOT_RUN
+    return "<br>".join(f"{of[key]}: {form.format(value)}" for key, value in found.items()) or NOT_RUN
