@@ -133,7 +133,7 @@ MUTANTS = (
         '        self._first_compare(again, alone, "run twice in a row")\n',
         "",
         "Chance in the model would be taken for the noise.",
-        ("smoothing/test_rows.py::test_a_row_twice_in_a_row",),
+        ("smoothing/test_rows_cost.py::test_a_row_twice_in_a_row",),
     ),
     Mutant(
         "rows-not-run-again-at-the-end",
@@ -157,7 +157,7 @@ MUTANTS = (
         "        self._forward.require_evaluation_mode()\n        return [found",
         "        return [found",
         "A model that leaves evaluation mode by itself would go on with dropout.",
-        ("smoothing/test_rows.py::test_a_mode_that_is_toggled_in_the_last_call_of_a_run",),
+        ("smoothing/test_rows_cost.py::test_a_mode_that_is_toggled_in_the_last_call_of_a_run",),
     ),
     Mutant(
         "mode-not-looked-at-after-further-votes",
@@ -165,7 +165,7 @@ MUTANTS = (
         "                    self._further(members, rows)\n        self._forward.require_evaluation_mode()\n",
         "                    self._further(members, rows)\n",
         "Votes that a model cast after it left evaluation mode by itself would decide.",
-        ("smoothing/test_rows.py::test_a_mode_that_is_toggled_in_the_last_call_of_a_run",),
+        ("smoothing/test_rows_cost.py::test_a_mode_that_is_toggled_in_the_last_call_of_a_run",),
     ),
     Mutant(
         "refused-once-accepted-then",
@@ -173,7 +173,7 @@ MUTANTS = (
         "            self._logits = None  # whoever",
         "            pass  # whoever",
         "Asked a second time, a model that was found to be no function of one row would get its certificate.",
-        ("smoothing/test_rows.py::test_a_model_that_was_refused_is_refused_again",),
+        ("smoothing/test_rows_cost.py::test_a_model_that_was_refused_is_refused_again",),
     ),
     Mutant(
         "trials-owed-are-forgotten",
@@ -181,7 +181,7 @@ MUTANTS = (
         "        while self._owed and",
         "        while False and",
         "What a short call cannot pay for would never be tried, however long the run becomes.",
-        ("smoothing/test_rows.py::test_what_a_short_run_cannot_pay_for_is_tried_as_it_goes_on",),
+        ("smoothing/test_rows_cost.py::test_what_a_short_run_cannot_pay_for_is_tried_as_it_goes_on",),
     ),
     Mutant(
         "rows-apart-go-on-together",
@@ -190,7 +190,7 @@ MUTANTS = (
         "            pass\n",
         "Votes would depend on which inputs happened to be certified together.",
         (
-            "smoothing/test_rows.py::test_company_in_the_last_bit_is_found_where_there_is_padding_and_the_call_done_again",
+            "smoothing/test_rows_cost.py::test_company_in_the_last_bit_is_found_where_there_is_padding_and_the_call_done_again",
             "smoothing/test_votes.py::test_draws_that_are_asked_for_again_are_the_same",
         ),
     ),
