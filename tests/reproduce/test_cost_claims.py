@@ -40,6 +40,6 @@ def test_steps_and_intervals_say_what_was_run(made: Path, tmp_path: Path) -> Non
     assert first_steps(evidence).paper.count("0.001: ") == 2
     assert first_steps(empty).paper == NOT_RUN
     share = 0.002 / (0.002 + (times_of(evidence, STUDY, "paper") or {})["Cohen"])
-    assert f"Goodman, 10 classes: 2 ms, {share:.0%} of a look" in intervals(evidence).paper
+    assert f"Goodman, 10 classes: 2.00 ms, {share:.0%} of a look" in intervals(evidence).paper
     assert intervals(evidence).brief.as_printed == "no"
     assert intervals(empty).brief.as_printed == NOT_RUN

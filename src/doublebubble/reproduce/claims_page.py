@@ -88,24 +88,32 @@ def claims_page(evidence: Evidence) -> str:
 
 
 def _instead(evidence: Evidence) -> str:
-    rows = []
+    rows, planned = [], 0
     for study in evidence.scale.studies:
         forms = (SoundForm(study.n, evidence.scale.alpha), *study.sound_forms)
         for sigma in study.sigmas:
             for form in forms:
+                planned += 1
                 cells = [study.name, f"{sigma:g}", str(form.n), f"{form.alpha:g}", " ".join(form.methods or ("all",))]
-                rows.append("| " + " | ".join([*cells, *_radii(evidence.sound(study, sigma, form))]) + " |")
-    return _INSTEAD + "\n".join(rows) + "\n"
+                radii = _radii(evidence.sound(study, sigma, form))
+                rows += ["| " + " | ".join([*cells, *radii]) + " |\n"] if radii else []
+    missing = planned - len(rows)
+    rest = (
+        f"\n{missing} of the {planned} runs that scale {evidence.scale.name} plans here: {NOT_RUN}.\n"
+        if missing
+        else ""
+    )
+    return (_INSTEAD + "".join(rows) if rows else _INSTEAD.split("|")[0].rstrip() + "\n") + rest
 
 
 def _radii(table: pd.DataFrame | None) -> list[str]:
     """Inputs, the mean radius of Cohen and of the plan, and the gain; a run of `auto` need not hold Cohen's."""
     plan = None if table is None else mean_radius(table, REPORTED)
     if table is None or plan is None:
-        return [NOT_RUN] * 4
+        return []
     whole = "radius_cohen" in table and not table["radius_cohen"].isna().any()
     cohen = mean_radius(table, "cohen") if whole else None
-    gain = "-" if cohen is None or cohen.value == 0 else f"{100 * (plan.value / cohen.value - 1):+.1f} %"
+    gain = "-" if cohen is None or cohen.value == 0 else f"{100 * (plan.value / cohen.value - 1):+.2f} %"
     return [str(len(table)), "-" if cohen is None else f"{cohen.value:.4f}", f"{plan.value:.4f}", gain]
 
 
@@ -114,7 +122,9 @@ def _no_gain(evidence: Evidence) -> str:
     if not found:
         return f"## Where the published gain comes from\n\n{NOT_RUN.capitalize()}.\n"
     rows = []
-    for one in sorted(found, key=lambda one: (one.looking.subject, one.looking.name)):
+    for one in sorted(
+        found, key=lambda one: (one.looking.subject, one.looking.n, one.looking.alpha, one.looking.looks)
+    ):
         at, made = one.looking, float(np.mean(one.reported.looks))
         as_made = at.model_copy(update={"looks": max(1, round(made))})
         coins = at.subject == "coins"
