@@ -14,8 +14,8 @@ from doublebubble.reproduce.scales import SoundForm
 
 IMAGES = "images/reproduction"
 FIGURES = {
-    "no-gain-by-looks": "Apparent gain where there is none: it grows from 2 to 8 % with the looks taken, as predicted",
-    "no-gain-claims": "How often the published radius exceeds the truth: far more often than alpha, as predicted",
+    "no-gain-by-looks": "Apparent gain where there is none, against the looks taken, beside its prediction",
+    "no-gain-claims": "How often the published radius exceeds the truth, against alpha, beside its prediction",
 }
 """Figures of the experiment `no-gain` that the page shows, with what they are in words; `IMAGES` is beside the page."""
 _HEAD = """# The publication's claims on real data
