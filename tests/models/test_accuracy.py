@@ -6,24 +6,7 @@ from torch import Tensor, nn
 
 from doublebubble.models import accuracy, predictions
 from doublebubble.streams import Stream
-
-K = 5
-
-
-class Reads(nn.Module):
-    """Names the class whose pixel is brightest, renumbered by `order`: exact on clean one-hot images."""
-
-    def __init__(self, order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> None:
-        super().__init__()
-        self.order = order
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x.flatten(1)[:, list(self.order)]
-
-
-def one_hot(count: int = 200) -> tuple[Tensor, Tensor]:
-    labels = torch.arange(count) % K
-    return torch.eye(K)[labels].reshape(count, 1, 1, K), labels
+from tests.models.subjects import K, Reads, one_hot
 
 
 def test_predictions_do_not_depend_on_the_batch_and_noise_has_the_asked_scale() -> None:

@@ -12,35 +12,14 @@ from torch import nn
 
 import doublebubble as db
 from doublebubble.errors import CheckpointError, ModelError, SettingError
-from doublebubble.models import Normalised, build, fixed_batch, load_classifier
+from doublebubble.models import Normalised, fixed_batch
+from tests.models.subjects import CLASSES, Touches, X, load, same, small_model
 from tests.models.test_checkpoints import bomb
-
-SHAPE, CLASSES, MEAN, STD = (1, 8, 8), 10, (0.3,), (0.4,)
-X = torch.rand(3, *SHAPE, generator=torch.Generator().manual_seed(1))
-
-
-def load(text: str | Path, weights: Path | None = None) -> nn.Module:
-    return load_classifier(str(text), SHAPE, CLASSES, MEAN, STD, weights)
 
 
 @pytest.fixture
 def model() -> Normalised:
-    return build("cnn", SHAPE, CLASSES, MEAN, STD, seed=7).eval()
-
-
-def same(one: nn.Module, other: nn.Module) -> bool:
-    with torch.no_grad():
-        return torch.equal(one(X), other(X)) and not one.training
-
-
-class Touches:
-    """Unpickled by the book, this creates a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Path.touch, (self.path,)
+    return small_model()
 
 
 def test_a_torchscript_file(tmp_path: Path, model: Normalised) -> None:

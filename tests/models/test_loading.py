@@ -24,33 +24,12 @@ from doublebubble.models import (
     model_classes,
     save_model,
 )
-
-SHAPE, CLASSES, MEAN, STD = (1, 8, 8), 10, (0.3,), (0.4,)
-X = torch.rand(3, *SHAPE, generator=torch.Generator().manual_seed(1))
-
-
-def load(text: str | Path, weights: Path | None = None) -> nn.Module:
-    return load_classifier(str(text), SHAPE, CLASSES, MEAN, STD, weights)
+from tests.models.subjects import CLASSES, MEAN, SHAPE, STD, Touches, load, same, small_model
 
 
 @pytest.fixture
 def model() -> Normalised:
-    return build("cnn", SHAPE, CLASSES, MEAN, STD, seed=7).eval()
-
-
-def same(one: nn.Module, other: nn.Module) -> bool:
-    with torch.no_grad():
-        return torch.equal(one(X), other(X)) and not one.training
-
-
-class Touches:
-    """Unpickled by the book, this creates a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Path.touch, (self.path,)
+    return small_model()
 
 
 def card(**changes: object) -> ModelCard:
