@@ -138,10 +138,8 @@ def expected_excess(test: FunctionalTest, guess: GuessedProfile, n: int, alpha: 
 
 def _variance(values: Floats, guess: GuessedProfile, n: int) -> float:
     """Return the variance of Y if the profile is as guessed, not quite 0."""
-    f_other = np.maximum(1 - guess.f_a - guess.f_b, 0.0)
-    chances = bin_masses(guess.edges)[:, None] * np.stack([guess.f_a, guess.f_b, f_other], axis=1)
-    mean = float((chances * values).sum())
-    return max(float((chances * values**2).sum()) - mean * mean, 1.0 / n**2)
+    mean = float((guess.chances * values).sum())
+    return max(float((guess.chances * values**2).sum()) - mean * mean, 1.0 / n**2)
 
 
 def functional_lower_bound(test: FunctionalTest, table: npt.ArrayLike, alpha: float) -> float:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from doublebubble.errors import SettingError
 from doublebubble.geometry.profile import Prices, PriceTable, bin_masses, cost, default_edges
@@ -127,6 +128,19 @@ def test_an_unbounded_bin_counts(end: int, a: float, b: float, mu: float) -> Non
 def test_masses() -> None:
     assert bin_masses(EDGES) == pytest.approx(MASSES, rel=1e-13)
     assert bin_masses(EDGES).sum() == pytest.approx(1, abs=1e-14)
+
+
+def test_masses_are_kept_for_their_own_edges_and_nobody_can_change_them() -> None:
+    first, moved = bin_masses(EDGES), np.array(EDGES) + 0.01
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 0.5
+    assert bin_masses(list(EDGES)) is first
+    assert bin_masses(moved)[0] == pytest.approx(ndtr(moved[0]), rel=1e-13)
+    moved[0] -= 0.02
+    assert bin_masses(moved)[0] == pytest.approx(ndtr(moved[0]), rel=1e-13), "the edges as they are now"
+    for wrong in ([], [[0.0, 1.0]], [0.0, 0.0], [0.0, 7.0]):
+        with pytest.raises(SettingError, match="edges: expected"):
+            bin_masses(wrong)
 
 
 def test_functionals_together_cost_what_each_costs_alone() -> None:

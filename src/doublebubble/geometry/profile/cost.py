@@ -5,6 +5,7 @@ A(z) = exp(a z - a^2/2), so a chord in A lies above it, and the chord's integral
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import ceil, exp, inf
 from typing import NamedTuple
 
@@ -117,8 +118,20 @@ class PriceTable:
 
 
 def bin_masses(edges: npt.ArrayLike) -> Floats:
-    """Return the standard normal mass of each bin, unbounded ones included, to a relative 2^-44."""
-    return differences(np.concatenate(([-inf], checked_edges(edges), [inf])))
+    """Return the standard normal mass of each bin, unbounded ones included, to a relative 2^-44.
+
+    A search asks for those of the same few edges ten thousand times: they are kept, and cannot be written to.
+    """
+    given = np.asarray(edges, np.float64)
+    return _kept_masses(given.shape, given.tobytes())
+
+
+@lru_cache(maxsize=256)
+def _kept_masses(shape: tuple[int, ...], edges: bytes) -> Floats:
+    inner = checked_edges(np.frombuffer(edges, np.float64).reshape(shape))
+    masses = differences(np.concatenate(([-inf], inner, [inf])))
+    masses.setflags(write=False)
+    return masses
 
 
 def default_edges(bins: int) -> Floats:

@@ -3,6 +3,8 @@
 Vectorised float64. No model, no randomness. Nothing here claims anything: any prices are valid in (R1).
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +43,8 @@ _LEAST = 1e-4  # guessed probabilities are kept this far from 0 and 1, so that p
 _LEAST_B = 0.002  # a displacement along the line is treated as nearly so: there mu is 0 and k jumps within a bin
 
 
-class GuessedProfile(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class GuessedProfile:
     """What the search expects of the votes: for each bin of z = u0.Z, and off the line."""
 
     edges: Floats
@@ -52,6 +55,13 @@ class GuessedProfile(NamedTuple):
     """Probability of the rival, given the bin."""
     gamma: float
     """Bound on |D_off|, the slope of the lead off the line."""
+
+    @cached_property
+    def chances(self) -> Floats:
+        """The probability of each bin and vote: A, the rival, any other; (bins, 3)."""
+        f_other = np.maximum(1 - self.f_a - self.f_b, 0.0)
+        chances: Floats = bin_masses(self.edges)[:, None] * np.stack([self.f_a, self.f_b, f_other], axis=1)
+        return chances
 
 
 def checked_guess(edges: npt.ArrayLike, f_a: npt.ArrayLike, f_b: npt.ArrayLike, gamma: float) -> GuessedProfile:
