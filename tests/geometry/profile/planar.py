@@ -63,7 +63,7 @@ def cells(edges: Floats, parts: int, rows: int) -> tuple[Floats, Floats]:
 
 def worst_lead(guess: GuessedProfile, a: float, b: float, parts: int, rows: int) -> float:
     """The least lead at (a, b) over all tables of cells with this profile and slope: HiGHS."""
-    edges, f_a, f_b, gamma = guess
+    edges, f_a, f_b, gamma = guess.edges, guess.f_a, guess.f_b, guess.gamma
     z, y = cells(edges, parts, rows)
     mass_z, mass_y = between(z), between(y)
     weight = np.outer(between(z - a), between(y - b)).ravel()
