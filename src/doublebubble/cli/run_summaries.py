@@ -1,5 +1,6 @@
 """What do runs hold? Tables and sentences for people, JSON for programs."""
 
+import textwrap
 from collections.abc import Sequence
 
 from rich.table import Column, Table
@@ -39,14 +40,14 @@ def show_runs(console: Terminal, runs: list[StoredRun], asked: Sequence[float] |
 
 def _show_all(console: Terminal, runs: list[StoredRun], radii: Sequence[float]) -> None:
     """One row per run, certified accuracy at the same radii for all."""
-    widest = "guaranteed)" if any(mark(run) for run in runs) else "average"  # words that may not be cut
-    name, radius = Column("run", overflow="fold"), Column("average radius", min_width=len(widest))
-    table = Table(name, "sigma", "inputs", radius, *(f"at {at:g}" for at in radii))
+    headings = ("sigma", "inputs", "average\nradius", *(f"at\n{at:g}" for at in radii))
+    name = Column("run", overflow="fold", min_width=5)  # all that gives way where a terminal is narrow
+    table = Table(name, *(Column(heading, no_wrap=True) for heading in headings))
     for run in runs:
         summary = summarise(frame(run), radii)
         sigma = f"{run.spec.sigma:g}" if isinstance(run.spec, RunSpec) else "-"
         cells = (f"{point.accuracy:.1%}" for point in summary.accuracies)
-        average = f"{length(summary.average_radius)}{_aside(mark(run))}"
+        average = "\n".join([length(summary.average_radius), *textwrap.wrap(_aside(mark(run)).strip(), 12)])
         table.add_row(str(run.path), sigma, str(summary.n), average, *cells)
     console.print(table)
 
@@ -93,8 +94,15 @@ def _run_json(run: StoredRun, first: StoredRun | None, radii: Sequence[float]) -
         "torn": run.torn,
         "summary": None if summary is None else _summary_json(summary),
         "sampling": _sampling_json(run),
-        "against_first": None if first is None else _comparison_json(compare(frame(first), frame(run))),
+        "against_first": None if first is None else _against(first, run),
     }
+
+
+def _against(first: StoredRun, run: StoredRun) -> dict[str, object]:
+    try:
+        return _comparison_json(compare(frame(first), frame(run)))
+    except InputError as error:  # each run is shown all the same
+        return {"error": str(error)}
 
 
 def _summary_json(summary: Summary) -> dict[str, object]:
