@@ -103,3 +103,20 @@ def test_a_table_of_runs_fits_a_terminal_and_cuts_no_word(tmp_path: Path, monkey
     text = "".join(tables)
     assert all(word in text for word in ("imported", "paper", "(not", "guaranteed)", "0.2500"))
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_a_run_without_labels_has_radii_and_no_accuracy(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "bare", spec("0:2")) as store:
+        store.append(certificate(0, 0.25, 1, label=None))
+        store.append(certificate(1, 0.5, 1, label=None))
+    screen, console = io.StringIO(), Terminal()
+    console.file = screen
+    bare = read_run(tmp_path / "bare")
+    show_runs(console, [bare])
+    assert "mean radius of all inputs 0.3750; no labels" in screen.getvalue()
+    assert "accuracy" not in screen.getvalue().replace("no accuracy", "")
+    assert "each radius holds" in screen.getvalue()
+    show_runs(console, [made(tmp_path / "a"), bare])
+    assert "average certified radius 0.2500" in screen.getvalue()
+    (told,) = runs_json([bare])
+    assert (told["done"], told["summary"]) == (2, None)
