@@ -65,8 +65,8 @@ def _show_run(console: Terminal, run: StoredRun, radii: Sequence[float]) -> None
     if not _labelled(run):
         mean = length(float(frame(run)["radius"].mean()))
         console.print(f"mean radius of all inputs {mean}{_aside(words)}; no labels, so no accuracy")
-        for guarantee in guarantees(run):
-            console.print(f"each radius {guarantee.sentence}")
+        for promise in guarantees(run):
+            console.print(f"each radius {promise.sentence}")
         return
     summary = summarise(frame(run), radii)
     table = Table("radius", f"certified accuracy{_aside(words)}", "95 % over inputs", "inputs")
