@@ -38,6 +38,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return titled(markdown, dict(_titles(config.nav)))
 
 
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Figures open in full size by a click, which a narrow screen needs; options in text break nowhere."""
+    return whole_options(opened(html))
+
+
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Say what the dialog of the search is, which the theme leaves without a name."""
     return output.replace(
@@ -50,6 +55,25 @@ def titled(markdown: str, titles: dict[str, str]) -> str:
     return re.sub(
         r"\[((?:\w+/)*\w+\.md)\](?=\()", lambda found: f"[{titles.get(found[1].split('/')[-1], found[1])}]", markdown
     )
+
+
+def opened(html: str) -> str:
+    """Each image that is a file and no link yet, as a link to that file."""
+
+    def link(found: re.Match[str]) -> str:
+        before, image, source = found.groups()
+        return found[0] if before or source.startswith("data:") else f'<a href="{source}">{image}</a>'
+
+    return re.sub(r'(<a [^>]*>\s*)?(<img [^>]*?src="([^"]+)"[^>]*>)', link, html)
+
+
+def whole_options(html: str) -> str:
+    """Options such as --help within code of one line, marked so that no line ends inside one."""
+
+    def mark(found: re.Match[str]) -> str:
+        return re.sub(r"(?<![\w-])--?\w[\w-]*", r'<span class="option">\g<0></span>', found[0])
+
+    return re.sub(r"<code>[^<]*</code>", mark, html)
 
 
 def _titles(nav: Any) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,8 @@ import io
 import json
 from pathlib import Path
 
+import pytest
+
 from doublebubble.cli.run_summaries import runs_json, show_runs
 from doublebubble.runs.store import RunStore, StoredRun, read_run
 from doublebubble.terminal import Terminal
@@ -81,3 +83,40 @@ def test_runs_that_cannot_be_compared_are_shown_all_the_same(tmp_path: Path) -> 
     assert "4 common inputs" in against[1]
     assert screen.getvalue().count("each radius holds") == 3
     assert "…" not in screen.getvalue()  # no name of a run is cut short
+    _, other, third = runs_json(runs)
+    assert other["against_first"] == {
+        "error": "comparison: expected runs on the same data, input 0 has two different labels"
+    }
+    assert isinstance(third["against_first"], dict)
+    assert third["against_first"]["inputs"] == 4
+
+
+def test_a_table_of_runs_fits_a_terminal_and_cuts_no_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    screen, console = io.StringIO(), Terminal()
+    console.file, console.width = screen, 80
+    show_runs(console, [made(Path("imported")), made(Path("b"))])
+    show_runs(console, [stored_paper(Path("paper")), made(Path("c"))])
+    tables = [
+        part[part.rindex("┏") :] for part in screen.getvalue().split("└") if "average" in part and "sigma" in part
+    ]
+    text = "".join(tables)
+    assert all(word in text for word in ("imported", "paper", "(not", "guaranteed)", "0.2500"))
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_a_run_without_labels_has_radii_and_no_accuracy(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "bare", spec("0:2")) as store:
+        store.append(certificate(0, 0.25, 1, label=None))
+        store.append(certificate(1, 0.5, 1, label=None))
+    screen, console = io.StringIO(), Terminal()
+    console.file = screen
+    bare = read_run(tmp_path / "bare")
+    show_runs(console, [bare])
+    assert "mean radius of all inputs 0.3750; no labels" in screen.getvalue()
+    assert "accuracy" not in screen.getvalue().replace("no accuracy", "")
+    assert "each radius holds" in screen.getvalue()
+    show_runs(console, [made(tmp_path / "a"), bare])
+    assert "average certified radius 0.2500" in screen.getvalue()
+    (told,) = runs_json([bare])
+    assert (told["done"], told["summary"]) == (2, None)

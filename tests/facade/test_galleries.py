@@ -35,6 +35,12 @@ def test_other_data_and_missing_data_are_a_sentence(tmp_path: Path) -> None:
     assert len(found.classes) == 10, "what its classes are called is known all the same"
 
 
+def test_inputs_that_were_handed_over_are_a_sentence() -> None:
+    found, trouble = gallery_of(spec(dataset="tensors", split="given", classes=None), {0}, None)
+    assert found.images is None
+    assert trouble == "no thumbnails: the inputs of tensors were handed over in Python, and a run keeps none"
+
+
 def test_a_folder_is_numbered_as_the_run_numbered_it(tmp_path: Path) -> None:
     for shade, name in enumerate(("cat", "zebra")):
         (tmp_path / name).mkdir()

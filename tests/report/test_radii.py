@@ -21,12 +21,14 @@ def made(path: Path, radius: float, decides: tuple[float, ...] | None = None) ->
 
 def test_radii_that_matter_reach_most_of_the_way() -> None:
     assert radii_that_matter(0.9) == (0.0, 0.25, 0.5, 0.75, 1.0)
-    assert radii_that_matter(1.5) == (0.0, 0.25, 0.5, 0.75, 1.0)
+    assert radii_that_matter(1.25) == (0.0, 0.25, 0.5, 0.75, 1.0)
+    assert radii_that_matter(0.616) == (0.0, 0.15, 0.3, 0.45, 0.6)  # all of 1000 votes at sigma 0.25
+    assert radii_that_matter(1.6) == (0.0, 0.5, 1.0, 1.5, 2.0)  # all of 10 000 votes at sigma 0.5
     assert radii_that_matter(0.2) == (0.0, 0.05, 0.1, 0.15, 0.2)
     for largest in (0.0, 0.013, 0.3, 1.0, 3.9, 40.0):
         radii = radii_that_matter(largest)
         assert len(radii) == 5
-        assert radii[-1] >= 0.6 * largest
+        assert radii[-1] >= 0.75 * largest
         assert largest < 0.04 or radii[1] <= largest
 
 

@@ -1,11 +1,12 @@
 """What do runs hold? Tables and sentences for people, JSON for programs."""
 
+import textwrap
 from collections.abc import Sequence
 
 from rich.table import Column, Table
 
 from doublebubble.errors import InputError
-from doublebubble.report.facts import facts, mark
+from doublebubble.report.facts import facts, guarantees, mark
 from doublebubble.report.radii import table_radii
 from doublebubble.report.rounding import interval, length
 from doublebubble.runs.sampling import sampling
@@ -39,14 +40,17 @@ def show_runs(console: Terminal, runs: list[StoredRun], asked: Sequence[float] |
 
 def _show_all(console: Terminal, runs: list[StoredRun], radii: Sequence[float]) -> None:
     """One row per run, certified accuracy at the same radii for all."""
-    widest = "guaranteed)" if any(mark(run) for run in runs) else "average"  # words that may not be cut
-    name, radius = Column("run", overflow="fold"), Column("average radius", min_width=len(widest))
-    table = Table(name, "sigma", "inputs", radius, *(f"at {at:g}" for at in radii))
+    headings = ("sigma", "inputs", "average\nradius", *(f"at\n{at:g}" for at in radii))
+    name = Column("run", overflow="fold", min_width=5)  # all that gives way where a terminal is narrow
+    table = Table(name, *(Column(heading, no_wrap=True) for heading in headings))
     for run in runs:
-        summary = summarise(frame(run), radii)
         sigma = f"{run.spec.sigma:g}" if isinstance(run.spec, RunSpec) else "-"
+        if not _labelled(run):
+            table.add_row(str(run.path), sigma, str(len(run.records)), "no labels", *("-" for _ in radii))
+            continue
+        summary = summarise(frame(run), radii)
         cells = (f"{point.accuracy:.1%}" for point in summary.accuracies)
-        average = f"{length(summary.average_radius)}{_aside(mark(run))}"
+        average = "\n".join([length(summary.average_radius), *textwrap.wrap(_aside(mark(run)).strip(), 12)])
         table.add_row(str(run.path), sigma, str(summary.n), average, *cells)
     console.print(table)
 
@@ -57,8 +61,14 @@ def _show_run(console: Terminal, run: StoredRun, radii: Sequence[float]) -> None
         console.print(f"  {name:<14}{value}")
     if not run.records:
         return
-    summary = summarise(frame(run), radii)
     words = mark(run)
+    if not _labelled(run):
+        mean = length(float(frame(run)["radius"].mean()))
+        console.print(f"mean radius of all inputs {mean}{_aside(words)}; no labels, so no accuracy")
+        for promise in guarantees(run):
+            console.print(f"each radius {promise.sentence}")
+        return
+    summary = summarise(frame(run), radii)
     table = Table("radius", f"certified accuracy{_aside(words)}", "95 % over inputs", "inputs")
     for point in summary.accuracies:
         share, inputs = f"{point.accuracy:.1%}", f"{point.certified} of {point.n}"
@@ -73,6 +83,10 @@ def _show_run(console: Terminal, run: StoredRun, radii: Sequence[float]) -> None
         console.print(f"each radius {Guarantee(guarantee).sentence}")
 
 
+def _labelled(run: StoredRun) -> bool:
+    return all(record.label is not None for record in run.records)
+
+
 def _aside(words: str) -> str:
     return f" ({words})" if words else ""
 
@@ -83,7 +97,7 @@ def runs_json(runs: list[StoredRun], asked: Sequence[float] | None = None) -> li
 
 
 def _run_json(run: StoredRun, first: StoredRun | None, radii: Sequence[float]) -> dict[str, object]:
-    summary = summarise(frame(run), radii) if run.records else None
+    summary = summarise(frame(run), radii) if run.records and _labelled(run) else None
     return {
         "run": str(run.path),
         "hash": spec_hash(run.spec),
@@ -93,8 +107,15 @@ def _run_json(run: StoredRun, first: StoredRun | None, radii: Sequence[float]) -
         "torn": run.torn,
         "summary": None if summary is None else _summary_json(summary),
         "sampling": _sampling_json(run),
-        "against_first": None if first is None else _comparison_json(compare(frame(first), frame(run))),
+        "against_first": None if first is None else _against(first, run),
     }
+
+
+def _against(first: StoredRun, run: StoredRun) -> dict[str, object]:
+    try:
+        return _comparison_json(compare(frame(first), frame(run)))
+    except InputError as error:  # each run is shown all the same
+        return {"error": str(error)}
 
 
 def _summary_json(summary: Summary) -> dict[str, object]:

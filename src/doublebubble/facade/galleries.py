@@ -33,6 +33,8 @@ def gallery_of(spec: RunSpec, indices: set[int], data_dir: Path | None) -> "tupl
 
     known = DATASETS[spec.dataset].classes if spec.dataset in DATASETS else ()
     bare = Gallery(spec.classes or (known if len(known) == spec.num_classes else ()))
+    if spec.split == "given":
+        return bare, f"no thumbnails: the inputs of {spec.dataset} were handed over in Python, and a run keeps none"
     try:
         data = load_dataset(spec.dataset, cast("Split", spec.split), data_dir, classes=spec.classes)
     except (DataError, SettingError) as error:

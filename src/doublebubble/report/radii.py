@@ -6,7 +6,8 @@ from doublebubble.errors import SettingError
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import StoredRun
 
-_STEPS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_STEPS = (0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0)
+_REACH = 0.75  # of the largest radius, which many inputs share where the model is sure of all its draws
 
 
 def table_radii(runs: Iterable[StoredRun], asked: Sequence[float] | None = None) -> tuple[float, ...]:
@@ -43,5 +44,5 @@ def parse_radii(text: str | None) -> tuple[float, ...] | None:
 
 def radii_that_matter(largest: float) -> tuple[float, ...]:
     """0 and four multiples of a round number that together reach most of the way to the largest radius."""
-    step = next((step for step in _STEPS if 4 * step >= 0.6 * largest), _STEPS[-1])
+    step = next((step for step in _STEPS if 4 * step >= _REACH * largest), _STEPS[-1])
     return tuple(round(number * step, 6) for number in range(5))
