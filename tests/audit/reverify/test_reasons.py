@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import doublebubble as db
+from doublebubble import registry
 from doublebubble.audit.reverify import Confirmation, reverify
 from doublebubble.audit.reverify.numbers import Unconfirmed
 from doublebubble.audit.reverify.reasons import AT_INPUT, SENTENCES, check_reason
@@ -190,7 +190,7 @@ def test_names_are_those_of_the_balls_in_their_order() -> None:
 
 
 def test_every_method_and_every_stop_has_its_sentences() -> None:
-    assert set(SENTENCES) == {*METHODS, "profile"} == set(db.registry.names("sound"))
+    assert set(SENTENCES) == {*METHODS, "profile"} == set(registry.names("sound"))
     for kind, stop in (("radii", Stop.GIVEN_UP), ("precision", Stop.PRECISE)):
         assert sequences.made(kind).reason.endswith(stop.value)
     ball = sequences.made("radii").balls[0]
