@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 import doublebubble as db
 from doublebubble.errors import ModelError
-from doublebubble.smoothing import SmoothedClassifier, rows
+from doublebubble.smoothing import SmoothedClassifier, row_trials, rows
 from tests.smoothing.strange_models import (
     Counting,
     Dropping,
@@ -68,7 +68,7 @@ def test_a_row_alone_and_a_few_rows() -> None:
     with pytest.raises(ModelError, match=r"the same row, alone, has"):
         counted(Sized(1))
     with pytest.raises(ModelError, match=r"the same row, in a smaller batch, has"):
-        counted(Sized(rows.FEW))
+        counted(Sized(row_trials.FEW))
 
 
 def test_differences_of_small_batches_in_the_last_bit_do_not_part_inputs() -> None:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 import doublebubble as db
 from doublebubble.errors import ModelError
-from doublebubble.smoothing import SmoothedClassifier, rows
+from doublebubble.smoothing import SmoothedClassifier, row_trials, rows
 from doublebubble.streams import Stream
 from doublebubble.tally import Accumulator, Request
 from tests.smoothing.strange_models import (
@@ -115,7 +115,7 @@ def test_what_a_short_run_cannot_pay_for_is_tried_as_it_goes_on() -> None:
         Wary(zeros=True),
         Wary(zeros=False),
         Sized(1),
-        Sized(rows.FEW),
+        Sized(row_trials.FEW),
     ],
     ids=lambda model: type(model).__name__,
 )
