@@ -18,6 +18,11 @@ from doublebubble.search.trials import Trials
 from doublebubble.types import Floats
 
 ALPHA, N = 0.05, 4000
+SAID = {
+    "double": "a pair of balls along the free gradient was tried",
+    "boundary": "the box blocks a slope of 0.50",
+}
+"""What these methods say of such plans: the verifier reads it."""
 Centre = tuple[Tensor, Floats | None]
 
 
@@ -55,7 +60,9 @@ def by_hand(monkeypatch: pytest.MonkeyPatch, centres: list[Centre], n: int = N) 
             )
             for number, (centre, eta) in enumerate(centres)
         )
-        return Proposals({"double": MethodPlan("double", balls, True, "by hand")}, "double", Cost())
+        method = "double" if len(balls) == 2 else "boundary"
+        reason = f"{SAID[method]}, and fresh search draws agree (first_order)"
+        return Proposals({method: MethodPlan(method, balls, True, reason)}, method, Cost())
 
     monkeypatch.setattr(sound, "propose", propose)
 
@@ -90,4 +97,4 @@ def test_an_eta_of_another_centre_breaks_the_promise(monkeypatch: pytest.MonkeyP
     by_hand(monkeypatch, centres[1:], n=20_000)
     config = CertifyConfig(n=20_000, n0=100, alpha=ALPHA, methods=("double",))
     certificates = list(repetitions(replace(case), config, 50))
-    assert count_misses(case, certificates)["double"] > misses_allowed(50, ALPHA)
+    assert count_misses(case, certificates)["boundary"] > misses_allowed(50, ALPHA)

@@ -136,6 +136,19 @@ class LateNeighbour(nn.Module):
         return logits
 
 
+class Repeating(nn.Module):
+    """Asked the same twice in a row, it gives another answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = torch.empty(0)
+
+    def forward(self, batch: Tensor) -> Tensor:
+        same = torch.equal(batch, self.last)
+        self.last = batch.clone()
+        return batch.flatten(1)[:, :4] + float(same)
+
+
 def batch_norm() -> nn.Module:
     return nn.Sequential(
         nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4, track_running_stats=False), nn.Flatten(), nn.Linear(64, 4)

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 import doublebubble as db
 from doublebubble.errors import ModelError
-from doublebubble.smoothing import SmoothedClassifier, rows
+from doublebubble.smoothing import SmoothedClassifier, row_trials, rows
 from tests.smoothing.strange_models import (
     Counting,
     Dropping,
@@ -16,13 +16,12 @@ from tests.smoothing.strange_models import (
     Majority,
     Placed,
     Sized,
-    Stern,
     Toggling,
     Wary,
     batch_norm,
     counted,
 )
-from tests.smoothing.subjects import Recorder, image, small_net
+from tests.smoothing.subjects import image, small_net
 
 
 @pytest.mark.parametrize("bias", [-50.0, -40.0, -36.0, -30.0, 0.0])
@@ -69,22 +68,7 @@ def test_a_row_alone_and_a_few_rows() -> None:
     with pytest.raises(ModelError, match=r"the same row, alone, has"):
         counted(Sized(1))
     with pytest.raises(ModelError, match=r"the same row, in a smaller batch, has"):
-        counted(Sized(rows.FEW))
-
-
-def test_a_model_that_takes_no_small_batch_is_tried_out_in_full_ones() -> None:
-    recorder = Recorder()
-    made = SmoothedClassifier(Stern(16, recorder).eval(), 0.5, 2, batch_size=16)
-    assert made.counts(image(), 50, seed=0, index=0).sum() == 50
-    assert len(recorder.seen) == 4 + 11, "what the first look costs then"
-    assert made._votes._rows[(tuple(image().shape), torch.float32)].interchangeable
-    for inner in (Majority(-36.0), Majority(0.0)):
-        with pytest.raises(ModelError, match=r"beside"):
-            counted(Stern(16, inner), 2)
-    with pytest.raises(ModelError, match=r"run twice in a row"):
-        counted(Stern(16, Dropping()))
-    with pytest.raises(ModelError, match=r"after a few other batches"):
-        counted(Stern(16, Counting(11)), 2)
+        counted(Sized(row_trials.FEW))
 
 
 def test_differences_of_small_batches_in_the_last_bit_do_not_part_inputs() -> None:

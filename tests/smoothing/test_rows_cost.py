@@ -4,12 +4,11 @@ import copy
 from unittest import mock
 
 import pytest
-import torch
 from torch import Tensor, nn
 
 import doublebubble as db
 from doublebubble.errors import ModelError
-from doublebubble.smoothing import SmoothedClassifier, rows
+from doublebubble.smoothing import SmoothedClassifier, row_trials, rows
 from doublebubble.streams import Stream
 from doublebubble.tally import Accumulator, Request
 from tests.smoothing.strange_models import (
@@ -18,6 +17,7 @@ from tests.smoothing.strange_models import (
     Growing,
     Majority,
     Placed,
+    Repeating,
     Sized,
     Toggling,
     Wary,
@@ -115,7 +115,7 @@ def test_what_a_short_run_cannot_pay_for_is_tried_as_it_goes_on() -> None:
         Wary(zeros=True),
         Wary(zeros=False),
         Sized(1),
-        Sized(rows.FEW),
+        Sized(row_trials.FEW),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -148,19 +148,6 @@ def test_a_mode_that_is_toggled_in_the_last_call_of_a_run() -> None:
     stream = smoothed.open_votes(Request(image(), 160, Stream(0, 0, "certify")))
     with pytest.raises(ModelError, match=r"in training mode"):
         smoothed.extend([(stream, 160)])
-
-
-class Repeating(nn.Module):
-    """Asked the same twice in a row, it gives another answer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.last = torch.empty(0)
-
-    def forward(self, batch: Tensor) -> Tensor:
-        same = torch.equal(batch, self.last)
-        self.last = batch.clone()
-        return batch.flatten(1)[:, :4] + float(same)
 
 
 def test_a_row_twice_in_a_row() -> None:

@@ -2,7 +2,10 @@
 
 from tests.mutants.mutant import Mutant
 
-_VOTES, _FORWARD, _ROWS, _INPUTS = (f"smoothing/{name}.py" for name in ("votes", "forward", "rows", "inputs"))
+_VOTES, _FORWARD, _ROWS, _TRIALS, _INPUTS = (
+    f"smoothing/{name}.py" for name in ("votes", "forward", "rows", "row_trials", "inputs")
+)
+_FULL = "smoothing/test_row_trials.py"
 _SOURCE, _NOISE = "noise/source.py", "torch.add(self._x, own, alpha=self._sigma, out=inputs)"
 
 MUTANTS = (
@@ -48,7 +51,7 @@ MUTANTS = (
     ),
     Mutant(
         "rows-that-influence-each-other-accepted",
-        _ROWS,
+        _TRIALS,
         "if not apart <= allowed:",
         "if not apart <= 1e9:",
         "A model that shows every row the vote of the batch would be certified by the batch's majority.",
@@ -66,14 +69,14 @@ MUTANTS = (
     Mutant(
         "rows-not-looked-at-again",
         _ROWS,
-        "        if self._run_since % EVERY == 0:",
-        "        if self._run_since < 0:",
+        "        if self._until_look == 0:",
+        "        if self._until_look < -(10**9):",
         "What begins during a run, a counter or a cache, would not be seen.",
         ("smoothing/test_rows.py::test_what_begins_during_a_run_is_seen_there",),
     ),
     Mutant(
         "input-changed-in-place",
-        _ROWS,
+        _TRIALS,
         "        if not torch.equal(before, after):",
         "        if before.shape != after.shape:",
         "The draws that are judged would not be those that were made.",
@@ -81,39 +84,39 @@ MUTANTS = (
     ),
     Mutant(
         "row-not-tried-alone",
-        _ROWS,
-        '        self._first_compare(alone, self._rows_known([0]), "alone")\n',
+        _TRIALS,
+        '        self.first_compare(alone, self.rows_known([0]), "alone")\n',
         "",
         "A row that stands alone may get another answer than one in a batch.",
         ("smoothing/test_rows.py::test_a_row_alone_and_a_few_rows",),
     ),
     Mutant(
         "few-rows-not-compared",
-        _ROWS,
-        '        self._first_compare(found[places], known, "beside other rows and in another place")\n',
+        _TRIALS,
+        '        self.first_compare(found[places], known, "beside other rows and in another place")\n',
         "",
         "A model that reacts to the size of the batch would pass.",
         ("smoothing/test_rows.py::test_a_row_alone_and_a_few_rows",),
     ),
     Mutant(
         "rows-not-tried-in-another-place",
-        _ROWS,
-        "self._known[moved].flip(0)\n        found = self._run(batch)[: size // 2 * 2 : 2]\n",
-        "self._known[moved].flip(0)\n        found = self._logits[moved].flip(0)\n",
+        _TRIALS,
+        "self.known[moved].flip(0)\n        found = self._run(batch)[: size // 2 * 2 : 2]\n",
+        "self.known[moved].flip(0)\n        found = self._logits[moved].flip(0)\n",
         "What a row gets could depend on its place, or on one odd neighbour.",
         ("smoothing/test_rows.py::test_a_row_in_another_place",),
     ),
     Mutant(
         "rows-not-tried-beside-padding",
-        _ROWS,
-        "zeros, far = self._known[[last, last // 2]], self._company[-2],",
-        "zeros, far = self._known[[last, last // 2]], self._company[-1],",
+        _TRIALS,
+        "zeros, far = self.known[[last, last // 2]], self._company[-2],",
+        "zeros, far = self.known[[last, last // 2]], self._company[-1],",
         "Padding would have a say in the votes.",
         ("smoothing/test_rows.py::test_a_row_beside_padding",),
     ),
     Mutant(
         "rows-not-tried-beside-rows-far-off",
-        _ROWS,
+        _TRIALS,
         "enumerate((100, 10, 3), start=1)",
         "enumerate((1, 1, 1), start=1)",
         "Rows unlike the input, which another input brings, would have a say.",
@@ -121,31 +124,55 @@ MUTANTS = (
     ),
     Mutant(
         "votes-of-a-batch-not-turned-over",
-        _ROWS,
-        '        self._first_compare(found[:1], self._rows_known([row]), "beside copies of another row")\n',
+        _TRIALS,
+        '        self.first_compare(found[:1], self.rows_known([row]), "beside copies of another row")\n',
         "",
         "In mixed company a vote of the batch stays as it was, and every row would seem to stand for itself.",
         ("smoothing/test_rows.py::test_a_vote_of_the_batch_is_turned_over_by_copies_of_another_row",),
     ),
     Mutant(
         "rows-not-run-twice",
-        _ROWS,
-        '        self._first_compare(again, alone, "run twice in a row")\n',
+        _TRIALS,
+        '        self.first_compare(again, alone, "run twice in a row")\n',
         "",
         "Chance in the model would be taken for the noise.",
         ("smoothing/test_rows_cost.py::test_a_row_twice_in_a_row",),
     ),
     Mutant(
-        "rows-not-run-again-at-the-end",
-        _ROWS,
-        '        self._compare(self._run(shown), first, "run again after a few other batches", to_the_bit=not small)\n',
-        "",
+        "micro-batches-not-run-again",
+        _TRIALS,
+        '        for how in ("run again after a few other batches", "run twice in a row"):\n',
+        "        for how in ():\n",
         "A counter or a cache that the other batches filled would not be seen.",
-        ("smoothing/test_rows.py::test_a_model_that_takes_no_small_batch_is_tried_out_in_full_ones",),
+        (f"{_FULL}::test_what_a_run_cannot_pay_for_at_first_is_seen_as_it_goes_on",),
+    ),
+    Mutant(
+        "one-direction-far-off-for-full-batches",
+        _TRIALS,
+        "        self._try_crowd(1)\n",
+        "",
+        "A vote of the batch that only rows on the other side turn over would be certified.",
+        (f"{_FULL}::test_no_run_is_too_short_to_refuse_them_before_a_vote_counts",),
+    ),
+    Mutant(
+        "crowd-that-is-outvoted",
+        _TRIALS,
+        "max(1, (self._size - 1) // 2)",
+        "max(1, (self._size + 1) // 2)",
+        "Copies that are no majority leave a vote of the batch as it was.",
+        (f"{_FULL}::test_no_run_is_too_short_to_refuse_them_before_a_vote_counts",),
+    ),
+    Mutant(
+        "crowd-in-its-own-places",
+        _TRIALS,
+        "        rows = size - 1 - places[shown]\n",
+        "        rows = places[shown].clone()\n",
+        "What a row gets could depend on its place.",
+        (f"{_FULL}::test_the_first_trials_in_full_batches_show_rows_in_other_places",),
     ),
     Mutant(
         "neighbours-of-real-rows-not-compared",
-        _ROWS,
+        _TRIALS,
         "        if filled > first:",
         "        if filled > 10**9:",
         "Real rows that follow their neighbours would not be seen during a run.",
@@ -170,8 +197,8 @@ MUTANTS = (
     Mutant(
         "refused-once-accepted-then",
         _ROWS,
-        "            self._logits = None  # whoever",
-        "            pass  # whoever",
+        "            self._trials.forget()\n",
+        "            pass\n",
         "Asked a second time, a model that was found to be no function of one row would get its certificate.",
         ("smoothing/test_rows_cost.py::test_a_model_that_was_refused_is_refused_again",),
     ),

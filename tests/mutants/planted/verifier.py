@@ -2,11 +2,13 @@
 
 from tests.mutants.mutant import Mutant
 
-_BALLS, _CERTIFICATES, _GEOMETRY, _NUMBERS, _VOTES, _FIRST, _RUNS = (
+_BALLS, _CERTIFICATES, _GEOMETRY, _NUMBERS, _VOTES, _FIRST, _RUNS, _REASONS = (
     f"audit/reverify/{name}.py"
-    for name in ("balls", "certificates", "geometry", "numbers", "votes", "first_order", "runs")
+    for name in ("balls", "certificates", "geometry", "numbers", "votes", "first_order", "runs", "reasons")
 )
 _TESTS = "audit/reverify/test_certificates.py"
+_REASON_TESTS = "audit/reverify/test_reasons.py"
+_CHANGED = f"{_REASON_TESTS}::test_a_true_reason_is_confirmed_and_a_changed_one_refuted"
 
 MUTANTS = (
     Mutant(
@@ -169,5 +171,45 @@ MUTANTS = (
         "",
         "An input without a certificate would count as predicted correctly.",
         ("audit/reverify/test_runs.py::test_failed_imported_and_unstored",),
+    ),
+    Mutant(
+        "reason-confirmed-by-its-beginning",
+        _REASONS,
+        "re.fullmatch(words, claim.reason)",
+        "re.match(words, claim.reason)",
+        "Anything could be written behind a true sentence.",
+        (_CHANGED,),
+    ),
+    Mutant(
+        "reasons-not-checked",
+        _CERTIFICATES,
+        "        check_reason(method, claim)\n",
+        "",
+        "A reason that the method cannot have had would be confirmed.",
+        (_CHANGED,),
+    ),
+    Mutant(
+        "slope-in-a-reason-not-compared",
+        _REASONS,
+        '<= Decimal(said["slope"] or "nan") <=',
+        "<=",
+        "A plan that the slope forbids would be confirmed with that slope.",
+        (f"{_REASON_TESTS}::test_why_all_draws_stay_at_the_input",),
+    ),
+    Mutant(
+        "blocked-part-in-a-reason-not-compared",
+        _REASONS,
+        '_agrees(said["blocked"] is not None, stored,',
+        "_agrees(stored, stored,",
+        "A ball would be said to hold without the box where it holds only inside it.",
+        (_CHANGED,),
+    ),
+    Mutant(
+        "reason-why-sampling-stopped-not-compared",
+        _REASONS,
+        '_agrees(said["stop"], _STOPS.get(evidence["stop"]),',
+        '_agrees(said["stop"], said["stop"],',
+        "Sampling that was given up would be said to have ended at the cap.",
+        (_CHANGED,),
     ),
 )

@@ -12,11 +12,11 @@ from doublebubble.audit.reverify.geometry import Box, Point, proved_square
 from doublebubble.audit.reverify.noise import check_noise
 from doublebubble.audit.reverify.numbers import Unconfirmed, Unknown, exact, mp, require, within
 from doublebubble.audit.reverify.published import check_published
+from doublebubble.audit.reverify.reasons import AT_INPUT, check_reason
 from doublebubble.certificate import Certificate, Claim, Status
 from doublebubble.config import checked_domain
 from doublebubble.types import ABSTAIN, Guarantee
 
-_AT_INPUT = "all draws at the input"
 _BALLS = {"cohen": 1, "dipole": 1, "first_order": 1, "profile": 1, "single": 1, "boundary": 1, "double": 2}
 _STATISTICS = {"cohen": {SEQUENCE}, "dipole": {"dipole"}, "first_order": {"first_order"}, "profile": {"profile"}}
 _VOTES = {"binary", "multiclass"}
@@ -110,6 +110,7 @@ def _check(made: Certificate, x: Point | None, domain: tuple[float, float] | Non
             check_ball(ball, made.sigma, centre, box, prod(made.shape))
         _check_counts(made, claim)
         _check_radius(method, claim, x, box, made.noise.grid)
+        check_reason(method, claim)
 
 
 def _check_outcome(made: Certificate) -> None:
@@ -127,13 +128,13 @@ def _check_outcome(made: Certificate) -> None:
 
 
 def _check_words(method: str, claim: Claim) -> None:
-    """Method, reason and multipliers fit the balls."""
+    """Method, beginning of the reason and multipliers fit the balls."""
     require(len(claim.multipliers) == len(claim.balls) > 0, "there are not as many multipliers as balls")
     if method not in _BALLS:
         raise Unknown(f"no verifier for method {method}")
     only = claim.balls[0]
     plain = len(claim.balls) == 1 and only.centre is None and only.statistic in _VOTES
-    require(plain == claim.reason.startswith(_AT_INPUT), f"the reason {claim.reason!r} does not fit the balls")
+    require(plain == claim.reason.startswith(AT_INPUT), f"the reason {claim.reason!r} does not fit the balls")
     if plain:
         return
     require(len(claim.balls) <= _BALLS[method], f"method {method} with {len(claim.balls)} balls")
