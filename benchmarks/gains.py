@@ -68,7 +68,12 @@ def correct_ones(model: nn.Module, data: Dataset, order: list[int], correct: int
     """The first inputs in this order whose select draws, those that a run of these settings makes, name the label."""
     config = db.CertifyConfig(n=settings["n"])
     smoothed = db.SmoothedClassifier(
-        model, settings["sigma"], data.info.num_classes, domain=(0.0, 1.0), program=settings["program"]
+        model,
+        settings["sigma"],
+        data.info.num_classes,
+        domain=(0.0, 1.0),
+        program=settings["program"],
+        batch_size=settings["batch_size"],
     )
     found: list[int] = []
     for index in order:
@@ -101,7 +106,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--protocol", default="sound", choices=get_args(Protocol))
     parser.add_argument("--methods", help="a list with commas; all if left out")
     parser.add_argument("--gradient", default="full", choices=("full", "approximate"))
-    parser.add_argument("--fast", action="store_true", help="prepare the model for speed, by trial")
+    parser.add_argument("--fast", action="store_true", help="prepare the model and its batches for speed, by trial")
     parser.add_argument("--equal", action="store_true", help="compare with Cohen's radius at equal total draws too")
     parser.add_argument("--out", type=Path, help="folder of the run, continued if it is there")
     return parser.parse_args()
@@ -117,11 +122,13 @@ def main() -> None:
     most = asked.inputs or (len(data) if asked.correct or asked.every else 100)
     order = list(islice(range(0, len(data), asked.every) if asked.every else by_stride(len(data)), most))
     some = functools.partial(data.inputs, torch.arange(min(4, len(data))))
+    fast = chosen_program(model, some, asked.sigma, "auto", "auto", out) if asked.fast else (None, None)
     shared: dict[str, Any] = {
         "sigma": asked.sigma,
         "protocol": asked.protocol,
         "gradient": asked.gradient,
-        "program": chosen_program(model, some, asked.sigma, "auto", None, out)[0] if asked.fast else None,
+        "program": fast[0],
+        "batch_size": fast[1],
     }
     methods = asked.methods or "all"
     if asked.skip_wrong:

@@ -19,6 +19,7 @@ from doublebubble.facade import loop
 from doublebubble.protocols import paper, sequential, sound
 
 Made = tuple[Certificate, Any, tuple[float, float] | None]
+Decided = Callable[..., Iterator[tuple[int, Certificate]]]
 
 
 @contextmanager
@@ -38,14 +39,21 @@ def watched(made: list[Made]) -> Iterator[None]:
         made.extend((one, given.x.detach().cpu().double().numpy(), smoothed.domain) for one in found)
         return found
 
-    @functools.wraps(paper.certify)
-    def published(smoothed: Any, config: Any, given: Any) -> Certificate:
-        one = certify(smoothed, config, given)
-        made.append((one, given.x.detach().cpu().double().numpy(), smoothed.domain))
-        return one
+    certify_many: Callable[..., list[Certificate]] = sound.certify_many
+    certify_again: Callable[..., list[Certificate]] = sound.certify_again
+    with (
+        mock.patch.object(sound, "certify_many", many),
+        mock.patch.object(sound, "certify_again", again),
+        mock.patch.object(paper, "decided", _as_they_come(paper.decided, made)),
+        mock.patch.object(sequential, "decided", _as_they_come(sequential.decided, made)),
+        mock.patch.object(loop, "execute", functools.partial(_executed, made)),
+    ):
+        yield
 
-    @functools.wraps(sequential.decided)
-    def as_they_come(smoothed: Any, config: Any, inputs: Iterable[Any]) -> Iterator[tuple[int, Certificate]]:
+
+def _as_they_come(decided: Decided, made: list[Made]) -> Decided:
+    @functools.wraps(decided)
+    def watched_ones(smoothed: Any, config: Any, inputs: Iterable[Any]) -> Iterator[tuple[int, Certificate]]:
         fed: list[Any] = []
 
         def seen() -> Iterator[Any]:
@@ -57,18 +65,7 @@ def watched(made: list[Made]) -> Iterator[None]:
             made.append((one, fed[number].x.detach().cpu().double().numpy(), smoothed.domain))
             yield number, one
 
-    decided: Callable[..., Iterator[tuple[int, Certificate]]] = sequential.decided
-    certify_many: Callable[..., list[Certificate]] = sound.certify_many
-    certify_again: Callable[..., list[Certificate]] = sound.certify_again
-    certify: Callable[..., Certificate] = paper.certify
-    with (
-        mock.patch.object(sound, "certify_many", many),
-        mock.patch.object(sound, "certify_again", again),
-        mock.patch.object(paper, "certify", published),
-        mock.patch.object(sequential, "decided", as_they_come),
-        mock.patch.object(loop, "execute", functools.partial(_executed, made)),
-    ):
-        yield
+    return watched_ones
 
 
 def _executed(made: list[Made], engine: base.Engine, groups: Iterator[list[Any]], store: Any, seen: Any) -> None:

@@ -86,15 +86,17 @@ class Certifier:
         if not self.config.sequential:
             self.smoothed.expect(len(inputs) * (self.config.n0 + self.config.n))
         if self.config.protocol == "paper":
-            return [paper.certify(self.smoothed, self.config, given) for given in inputs]
+            return paper.certify_many(self.smoothed, self.config, inputs)
         if self.config.sequential:
             return sequential.certify_many(self.smoothed, self.config, inputs)
         return sound.certify_many(self.smoothed, self.config, inputs) if inputs else []
 
     def certify_stream(self, inputs: Iterable[Input]) -> Iterator[Certificate]:
-        """The same certificates as they are ready: with radii or precision in any order, else in that of the inputs."""
+        """The same certificates as they are ready: in any order, but for fixed draws under `sound` in the inputs'."""
         if self.config.sequential:
             return sequential.certify_stream(self.smoothed, self.config, inputs)
+        if self.config.protocol == "paper":
+            return paper.certify_stream(self.smoothed, self.config, inputs)
         return (certificate for given in inputs for certificate in self.certify_inputs([given]))
 
     def __repr__(self) -> str:

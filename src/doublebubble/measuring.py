@@ -21,7 +21,7 @@ from doublebubble.program import Program
 PREPARED = tuple(Program(fold, last) for fold in (False, True) for last in (False, True))
 COMPILED = tuple(Program(fold, compile=True) for fold in (False, True))
 """What is compiled chooses its layout itself."""
-SIZES = (USUAL, 64, 128, 512, 1024)
+SIZES = (USUAL, 32, 64, 128, 512, 1024)
 _MOST_VALUES = 1 << 25
 """Larger micro-batches are not tried: what a network keeps between two layers is many times its input."""
 _BETTER = 0.97  # of the time of what is plainer, at most: nothing unusual is chosen for a hair

@@ -136,7 +136,7 @@ def test_cohen_at_equal_shares_has_the_draws_of_the_search_too() -> None:
 
 
 def test_inputs_whose_select_draws_name_another_class_are_left_out() -> None:
-    order, settings = list(by_stride(len(DATA))), {"n": 200, "sigma": 1.0, "program": None}
+    order, settings = list(by_stride(len(DATA))), {"n": 200, "sigma": 1.0, "program": None, "batch_size": None}
     found = correct_ones(make(), DATA, order[:30], 20, **settings)
     whole = db.certify(make(), DATA, indices=order[:30], sigma=1.0, n=200, methods="cohen", quiet=True)
     right = measured(whole).set_index("index")["right"]

@@ -179,6 +179,6 @@ def test_groups_fill_micro_batches_and_stay_small() -> None:
     assert recipe(10, 10, 256).group_size == 64
 
 
-def test_a_killed_run_of_the_published_protocol_loses_one_input_at_most() -> None:
+def test_a_worker_that_dies_loses_one_input_of_the_published_protocol() -> None:
     config = CertifyConfig(n=1500, n0=500, protocol="paper", methods=("cohen", "double"))
     assert Recipe(nn.Identity(), 0.5, 2, (2,), None, 256, config).group_size == 1

@@ -1,6 +1,6 @@
 """Options of protocol `paper` that the publication suggests, and its thrifty form."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 from torch import Tensor, nn
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from doublebubble import Guarantee, SmoothedClassifier
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.config import PaperSearch
-from doublebubble.streams import Stream
+from doublebubble.smoothing import SoftRequest, SoftScores
 from doublebubble.tally import Request, Tally
 from doublebubble.types import GradientKind
 from tests.protocols.published import INSIDE, KINDS, certify, half_space, same, settings
@@ -29,18 +29,18 @@ def test_the_thrifty_form_says_so_and_is_confirmed_by_fresh_draws(
 ) -> None:
     """No stream of a look measures a ball: with one, the search would choose the draws that confirm it."""
     used: list[tuple[str, str]] = []
-    tally, soft_scores = SmoothedClassifier.tally, SmoothedClassifier.soft_scores
+    tallies, soft_scores = SmoothedClassifier.tallies, SmoothedClassifier.soft_scores_of
 
-    def watched_tally(self: SmoothedClassifier, request: Request) -> Tally:
-        used.append((request.stream.stage, request.stream.part))
-        return tally(self, request)
+    def watched_tallies(self: SmoothedClassifier, requests: Sequence[Request]) -> list[Tally]:
+        used.extend((request.stream.stage, request.stream.part) for request in requests)
+        return tallies(self, requests)
 
-    def watched_scores(self: SmoothedClassifier, x: Tensor, n: int, stream: Stream, *rest: Any, **more: Any) -> Any:
-        used.append((stream.stage, stream.part))
-        return soft_scores(self, x, n, stream, *rest, **more)
+    def watched_scores(self: SmoothedClassifier, requests: Sequence[SoftRequest]) -> list[SoftScores]:
+        used.extend((request.stream.stage, request.stream.part) for request in requests)
+        return soft_scores(self, requests)
 
-    monkeypatch.setattr(SmoothedClassifier, "tally", watched_tally)
-    monkeypatch.setattr(SmoothedClassifier, "soft_scores", watched_scores)
+    monkeypatch.setattr(SmoothedClassifier, "tallies", watched_tallies)
+    monkeypatch.setattr(SmoothedClassifier, "soft_scores_of", watched_scores)
     c = certify(half_space((0.0, 1.0)), settings(gradient, paper=PaperSearch.thrifty()), INSIDE, 0, 1)
     assert len(c.balls) == 3
     assert [ball.n for ball in c.balls] == [1000] * 3

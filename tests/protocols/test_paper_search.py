@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from doublebubble.protocols import paper
 from doublebubble.protocols.paper_search import (
     Found,
     Measured,
+    Search,
     SearchedInput,
     _bubble_slope,
     find_second,
@@ -46,13 +48,22 @@ class Looks:
         return Measured(point, 10, np.array([3, 7]), Rivals(self.top(point), 0, 0.7, 0.3), self.radius(point))
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def look(_: SearchedInput, point: Tensor, estimator: Estimator, part: str) -> tuple[Measured, Tensor, Cost]:
+        def look(_: SearchedInput, point: Tensor, estimator: Estimator, part: str) -> Search[Any]:
             self.points.append(point)
             self.parts.append(part)
             self.estimators.append(estimator)
-            return self.measured(point), self.gradient(point), Cost(10, 40)
+            yield from ()
+            return self.measured(point), self.gradient(point), Cost(10, 40), 0.25
 
         monkeypatch.setattr(SearchedInput, "look", look)
+
+
+def ended(search: Search[Found]) -> Found:
+    """What a search comes to whose looks are not made by draws."""
+    with pytest.raises(StopIteration) as end:
+        next(search)
+    found: Found = end.value.value
+    return found
 
 
 def searched(domain: tuple[float, float] | None = (0.0, 1.0), **search: object) -> SearchedInput:
@@ -74,7 +85,7 @@ def best_on_a_grid(value: Callable[[Tensor], float]) -> float:
 def test_ball_two_climbs_the_radius_less_the_distance(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = hill(torch.tensor([0.9, 0.7], dtype=torch.float64), 3.0)
     looks.install(monkeypatch)
-    found = find_second(searched())
+    found = ended(find_second(searched()))
     assert found.ball is not None
 
     def excess(x: Tensor) -> float:
@@ -83,6 +94,7 @@ def test_ball_two_climbs_the_radius_less_the_distance(monkeypatch: pytest.Monkey
     assert excess(found.ball.point) == pytest.approx(best_on_a_grid(excess), abs=1e-3)
     assert excess(found.ball.point) == max(excess(point) for point in looks.points)
     assert found.cost == Cost(10 * len(looks.points), 40 * len(looks.points))
+    assert found.seconds == 0.25 * len(looks.points)
     assert looks.parts == [f"second/{i}" for i in range(len(looks.points))], "every look has a stream of its own"
     assert set(looks.estimators) == {Estimator.FULL}
     assert float((looks.points[0] - X1).norm()) < 1e-5
@@ -92,7 +104,7 @@ def test_ball_two_climbs_the_radius_less_the_distance(monkeypatch: pytest.Monkey
 def test_without_a_slope_ball_two_goes_back_to_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = Looks(lambda x: 1.0, torch.zeros_like)
     looks.install(monkeypatch)
-    find_second(searched(start_noise=0.1))
+    ended(find_second(searched(start_noise=0.1)))
     distances = [float((point - X1).norm()) for point in looks.points]
     assert distances[1] == pytest.approx(distances[0] - 0.01)
 
@@ -104,7 +116,7 @@ def test_the_wrong_class_is_left_against_its_gradient_and_never_recorded(monkeyp
     looks = Looks(lambda x: abs(wall(x)), lambda x: torch.tensor([math.copysign(1.0, wall(x)), 0.0]).double())
     looks.top = lambda x: 1 if wall(x) > 0 else 0
     looks.install(monkeypatch)
-    found = find_second(searched(start_noise=0.1, first_step=0.02))
+    found = ended(find_second(searched(start_noise=0.1, first_step=0.02)))
     first, second = looks.points[:2]
     assert looks.top(first) == 0, "the start must lie on the wrong side for this test to mean anything"
     assert float(second[0] - first[0]) == pytest.approx(0.02), "straight to the right side, no distance term"
@@ -117,7 +129,7 @@ def test_a_radius_that_grows_for_ever_stays_in_reach(
 ) -> None:
     looks = Looks(lambda x: 5 * float(x.sum()) ** 3, lambda x: torch.full((2,), 15.0).double() * x.sum() ** 2)
     looks.install(monkeypatch)
-    find_second(searched(domain))
+    ended(find_second(searched(domain)))
     if domain is None:
         rivals = goodman_rivals(np.array([0, 100]), 0.05)
         assert max(float((p - X1).norm()) for p in looks.points) <= 0.5 * (rivals.p_a + 3)
@@ -137,7 +149,7 @@ def test_ball_three_climbs_the_printed_formula_along_the_line(monkeypatch: pytes
 
     looks = Looks(r3, lambda x: torch.stack([-4.0 * (x[0] - 0.35), torch.zeros(()).double()]))
     looks.install(monkeypatch)
-    found = find_third(searched(line_iterations=300), second_ball())  # the published cap makes 30 looks short
+    found = ended(find_third(searched(line_iterations=300), second_ball()))  # the published cap makes 30 looks short
     assert found.ball is not None
     assert float(looks.points[0][0]) == pytest.approx(0.5 - 0.9 * 0.4)
     assert all(float(p[1]) == pytest.approx(0.4) and 0.1 - 1e-9 <= float(p[0]) <= 0.5 for p in looks.points)
@@ -161,7 +173,7 @@ def test_ball_three_leaves_where_the_class_is_wrong_and_where_it_is_empty(monkey
     wrong.top = lambda x: 1 if signed(x) > 0 else 0
     for looks in (empty, wrong):
         looks.install(monkeypatch)
-        found = find_third(searched(), second_ball())
+        found = ended(find_third(searched(), second_ball()))
         assert signed(looks.points[0]) < 0
         assert float(looks.points[1][0] - looks.points[0][0]) == pytest.approx(0.025 * 0.4)
         assert found.ball is None or signed(found.ball.point) > 0
@@ -174,15 +186,15 @@ def test_the_line_search_of_approximate_votes_by_the_logits_and_climbs_by_autogr
     looks.install(monkeypatch)
     approximate = searched()
     config = approximate.config.model_copy(update={"gradient": "approximate"})
-    find_third(SearchedInput(approximate.smoothed, config, X1, 0, 1), second_ball())
+    ended(find_third(SearchedInput(approximate.smoothed, config, X1, 0, 1), second_ball()))
     assert set(looks.estimators) == {Estimator.AUTOGRAD_ONLY}
 
 
 def test_there_is_no_line_without_a_ball_that_reaches_the_input() -> None:
     at_input = Measured(X1, 10, np.array([3, 7]), Rivals(1, 0, 0.7, 0.3), 0.6)
     far = Measured(X1 + 0.4, 10, np.array([3, 7]), Rivals(1, 0, 0.7, 0.3), 0.3)
-    assert find_third(searched(), at_input) == Found(None, "no line to search: ball 2 is centred at the input")
-    assert find_third(searched(), far) == Found(None, "no line to search: ball 2 does not reach the input")
+    assert ended(find_third(searched(), at_input)) == Found(None, "no line to search: ball 2 is centred at the input")
+    assert ended(find_third(searched(), far)) == Found(None, "no line to search: ball 2 does not reach the input")
 
 
 @pytest.mark.parametrize(("top", "radius"), [(0, 0.4), (1, -0.1), (1, 0.0)])
@@ -193,18 +205,20 @@ def test_a_find_that_all_draws_do_not_confirm_is_dropped(
     looks.install(monkeypatch)
     real = SearchedInput.measure
 
-    def measure(self: SearchedInput, point: Tensor, stage: Stage, part: str) -> tuple[Measured, Cost]:
+    def measure(self: SearchedInput, point: Tensor, stage: Stage, part: str) -> Search[tuple[Measured, Cost, float]]:
         if stage == "select":
-            return real(self, point, stage, part)
-        return Measured(point, 100, np.array([50, 50]), Rivals(top, 1 - top, 0.5, 0.5), radius), Cost(100, 100)
+            return (yield from real(self, point, stage, part))
+        measured = Measured(point, 100, np.array([50, 50]), Rivals(top, 1 - top, 0.5, 0.5), radius)
+        return measured, Cost(100, 100), 0.5
 
     monkeypatch.setattr(SearchedInput, "measure", measure)
     working = searched(draws=10)
-    c = paper.certify(working.smoothed, working.config, Input(0, X1, 1))
+    c = paper.certify_many(working.smoothed, working.config, [Input(0, X1, 1)])[0]
     assert len(c.balls) == 1
     assert c.radii["double"] == c.radii["single"] == c.radii["cohen"] > 0
     assert "all n draws do not confirm it" in c.reason
     assert c.draws["certify"] == 100
+    assert c.seconds["certify"] == 0.5
 
 
 def test_bubble_slope_is_the_derivative() -> None:

@@ -17,7 +17,7 @@ from doublebubble.protocols import sound
 from doublebubble.search import profile as design
 from doublebubble.search.plan import MethodPlan, Proposals
 from doublebubble.search.trials import Trials
-from doublebubble.smoothing import Input, SmoothedClassifier
+from doublebubble.smoothing import Input, SmoothedClassifier, SoftRequest, SoftScores
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 
@@ -43,7 +43,7 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     seen = Watch()
-    tallies, soft_scores, propose = SmoothedClassifier.tallies, SmoothedClassifier.soft_scores, sound.propose
+    tallies, soft_scores, propose = SmoothedClassifier.tallies, SmoothedClassifier.soft_scores_of, sound.propose
 
     def watched_tallies(self: SmoothedClassifier, requests: Sequence[Request]) -> list[Tally]:
         seen.asked += [(request.stream, request) for request in requests]
@@ -56,16 +56,16 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
             ]
         return tallies(self, requests)
 
-    def watched_soft_scores(self: SmoothedClassifier, x: object, n: int, stream: Stream, *rest: object, **more: object):  # type: ignore[no-untyped-def]
-        seen.asked.append((stream, None))
-        return soft_scores(self, x, n, stream, *rest, **more)  # type: ignore[arg-type]
+    def watched_soft_scores(self: SmoothedClassifier, requests: Sequence[SoftRequest]) -> list[SoftScores]:
+        seen.asked += [(request.stream, None) for request in requests]
+        return soft_scores(self, requests)
 
     def watched_propose(trials: Trials) -> Proposals:
         seen.proposals.append(propose(trials))
         return seen.proposals[-1]
 
     monkeypatch.setattr(SmoothedClassifier, "tallies", watched_tallies)
-    monkeypatch.setattr(SmoothedClassifier, "soft_scores", watched_soft_scores)
+    monkeypatch.setattr(SmoothedClassifier, "soft_scores_of", watched_soft_scores)
     monkeypatch.setattr(sound, "propose", watched_propose)
     return seen
 

@@ -12,16 +12,18 @@ from doublebubble.search.gradients import (
     Cost,
     Estimator,
     GradientState,
+    Look,
+    RadiusGradient,
     Rivals,
     estimated_rivals,
     leading,
     radius_directions,
-    radius_gradient,
+    radius_gradients,
     slopes,
 )
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import Stream
-from doublebubble.types import Counts, Floats
+from doublebubble.types import Counts, Floats, NoiseName
 
 SIGMA = 0.5
 EVERY = [Estimator.APPROXIMATE, Estimator.FULL, Estimator.AUTOGRAD_ONLY]
@@ -49,6 +51,18 @@ def smooth(model: nn.Module, classes: int, batch_size: int = 4000) -> SmoothedCl
 
 def stream(part: int = 0) -> Stream:
     return Stream(0, 0, "search", f"look/{part}")
+
+
+def gradient_of(
+    smoothed: SmoothedClassifier,
+    estimator: Estimator,
+    x: Tensor,
+    n: int,
+    named: Stream,
+    read: Callable[[Counts], Rivals] = estimated_rivals,
+) -> RadiusGradient:
+    (found,) = radius_gradients(smoothed, [Look(estimator, x, n, named, read)])
+    return found
 
 
 @pytest.mark.parametrize("estimator", [Estimator.APPROXIMATE, Estimator.FULL])
@@ -80,7 +94,7 @@ def test_gradients_converge_to_the_closed_form_like_one_over_the_root_of_n(
 @pytest.mark.parametrize("estimator", EVERY)
 def test_the_radius_of_a_half_space_grows_at_rate_one_along_its_normal(estimator: Estimator) -> None:
     oracle, x = half_space()
-    found = radius_gradient(smooth(oracle, 2), estimator, x, 100_000, stream())
+    found = gradient_of(smooth(oracle, 2), estimator, x, 100_000, stream())
     assert found.state is GradientState.DEFINED
     normal = torch.tensor([0.6, 0.0, 0.8, 0.0], dtype=torch.float64)
     torch.testing.assert_close(found.value, normal, atol=0.05, rtol=0)
@@ -89,7 +103,7 @@ def test_the_radius_of_a_half_space_grows_at_rate_one_along_its_normal(estimator
 @pytest.mark.parametrize("estimator", EVERY)
 def test_the_gradient_of_the_radius_equals_a_difference_quotient_of_the_closed_form(estimator: Estimator) -> None:
     oracle, x = linear()
-    found = radius_gradient(smooth(oracle, 4), estimator, x, 200_000, stream())
+    found = gradient_of(smooth(oracle, 4), estimator, x, 200_000, stream())
     assert (found.rivals.top, found.rivals.runner_up) == (0, 1)
 
     def radius(at: Floats) -> float:
@@ -181,7 +195,7 @@ class Fixed(nn.Module):
 
 @pytest.mark.parametrize("estimator", EVERY)
 def test_unanimous_votes_show_no_direction(estimator: Estimator) -> None:
-    found = radius_gradient(smooth(Fixed([1.0, 0.0, 0.0]).eval(), 3), estimator, torch.ones(2, 2), 100, stream())
+    found = gradient_of(smooth(Fixed([1.0, 0.0, 0.0]).eval(), 3), estimator, torch.ones(2, 2), 100, stream())
     assert found.state is GradientState.UNANIMOUS
     assert found.counts.tolist() == [100, 0, 0]
     assert torch.equal(found.value, torch.zeros(2, 2, dtype=torch.float64))
@@ -192,14 +206,14 @@ def test_unanimous_votes_show_no_direction(estimator: Estimator) -> None:
 @pytest.mark.parametrize(("p_a", "p_b"), [(1.0, 0.2), (0.0, 0.2), (0.8, 0.0), (0.8, 1.0), (1.0, 0.0)])
 def test_a_probability_of_nought_or_one_is_singular(estimator: Estimator, p_a: float, p_b: float) -> None:
     oracle, x = linear()
-    found = radius_gradient(smooth(oracle, 4), estimator, x, 100, stream(), lambda counts: Rivals(0, 1, p_a, p_b))
+    found = gradient_of(smooth(oracle, 4), estimator, x, 100, stream(), lambda counts: Rivals(0, 1, p_a, p_b))
     assert found.state is GradientState.SINGULAR
     assert not found.value.any()
 
 
 def test_a_gradient_that_vanishes_is_said_to() -> None:
     flat = smooth(Fixed([0.0, 0.0]).eval(), 2)
-    found = radius_gradient(flat, Estimator.FULL, torch.ones(3), 100, stream())
+    found = gradient_of(flat, Estimator.FULL, torch.ones(3), 100, stream())
     assert 0 < found.counts[0] < 100
     assert found.state is GradientState.VANISHED
     assert not found.value.any()
@@ -220,18 +234,18 @@ class BlackBox(nn.Module):
 @pytest.mark.parametrize("with_parameters", [True, False])
 def test_a_black_box_has_a_score_function_and_no_autograd(with_parameters: bool) -> None:
     smoothed, x = smooth(BlackBox(with_parameters).eval(), 2), torch.tensor([0.2, 0.0])
-    found = radius_gradient(smoothed, Estimator.APPROXIMATE, x, 20_000, stream())
+    found = gradient_of(smoothed, Estimator.APPROXIMATE, x, 20_000, stream())
     torch.testing.assert_close(found.value, torch.full((2,), 0.5**0.5, dtype=torch.float64), atol=0.05, rtol=0)
     for estimator in (Estimator.FULL, Estimator.AUTOGRAD_ONLY):
         with pytest.raises(ModelError, match="input 0: expected logits that autograd can differentiate"):
-            radius_gradient(smoothed, estimator, x, 100, stream())
+            gradient_of(smoothed, estimator, x, 100, stream())
 
 
 @pytest.mark.parametrize("estimator", EVERY)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_any_floating_dtype_and_shape(estimator: Estimator, dtype: torch.dtype) -> None:
     oracle = HalfSpace([1.0] * 12, -6.0)
-    found = radius_gradient(smooth(oracle, 2), estimator, torch.full((3, 2, 2), 0.55, dtype=dtype), 500, stream())
+    found = gradient_of(smooth(oracle, 2), estimator, torch.full((3, 2, 2), 0.55, dtype=dtype), 500, stream())
     assert found.value.shape == (3, 2, 2)
     assert found.value.dtype == torch.float64
     assert found.value.isfinite().all()
@@ -243,7 +257,7 @@ def test_a_thousand_classes(estimator: Estimator) -> None:
     model = nn.Linear(6, 1000)
     with torch.no_grad():
         model.weight.copy_(torch.randn((1000, 6), generator=torch.Generator().manual_seed(1)))
-    found = radius_gradient(smooth(model.eval(), 1000, 200), estimator, torch.ones(6), 400, stream())
+    found = gradient_of(smooth(model.eval(), 1000, 200), estimator, torch.ones(6), 400, stream())
     assert found.state is GradientState.DEFINED
     assert found.value.isfinite().all()
 
@@ -268,3 +282,31 @@ def test_malformed_directions_are_refused(rows: Floats) -> None:
     oracle, x = linear()
     with pytest.raises(SettingError, match="directions"):
         slopes(smooth(oracle, 4), Estimator.FULL, x, 10, stream(), rows)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "gaussian64"])
+def test_looks_together_are_each_as_if_alone(noise: NoiseName) -> None:
+    """All estimators, sizes and shapes of answer in one call, against the same looks one by one, to the bit."""
+    oracle, x = linear()
+    made = [SmoothedClassifier(oracle, SIGMA, 4, domain=None, batch_size=64, noise=noise) for _ in range(2)]
+    looks = [
+        Look(estimator, x + 0.01 * number, 70 + 9 * number, stream(number), climbing=number % 4 != 3)
+        for number, estimator in enumerate([*EVERY, Estimator.SOFT] * 3)
+    ]
+    together = radius_gradients(made[0], looks)
+    alone = [radius_gradients(made[1], [look])[0] for look in looks]
+    for one, other in zip(together, alone, strict=True):
+        assert one.counts.tolist() == other.counts.tolist()
+        assert torch.equal(one.value, other.value)
+        assert (one.rivals, one.state, one.cost) == (other.rivals, other.state, other.cost)
+    assert {one.state for one in together} == {GradientState.DEFINED, GradientState.UNASKED}
+
+
+def test_no_gradient_is_taken_where_none_is_asked_for() -> None:
+    oracle, x = linear()
+    for estimator in EVERY:
+        (found,) = radius_gradients(smooth(oracle, 4), [Look(estimator, x, 100, stream(), climbing=False)])
+        assert found.state is GradientState.UNASKED
+        assert found.cost == Cost(100, 100)
+        assert not found.value.any()
+        assert found.rivals == estimated_rivals(found.counts)

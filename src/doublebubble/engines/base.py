@@ -73,10 +73,15 @@ class Recipe:
         return Certifier(self.smoothed(), self.config)
 
     @property
+    def streamed(self) -> bool:
+        """Whether inputs need unequal draws, so that in one process a decided one makes room for the next."""
+        return self.config.sequential or self.config.protocol == "paper"
+
+    @property
     def group_size(self) -> int:
         """How many inputs to certify together: enough to fill micro-batches, few enough to lose little in a crash."""
         if self.config.protocol == "paper":
-            return 1  # its searches share no micro-batches, and one input takes as long as many
+            return 1  # one input takes as long as many; in one process inputs join as others leave
         if self.config.sequential:
             return _LARGEST_GROUP  # how many draws they need is not known yet
         draws = self.config.n + self.config.n0

@@ -34,7 +34,7 @@ class Place:
             if self.workers != 1 or self.address is not None or self.gpus_per_worker:
                 raise SettingError("workers, address and gpus-per-worker belong to engine ray, the engine is local")
             certifier = job.recipe.build()
-            return StreamEngine(certifier) if job.recipe.config.sequential else LocalEngine(certifier)
+            return StreamEngine(certifier) if job.recipe.streamed else LocalEngine(certifier)
         if self.engine != "ray":
             raise SettingError(f"engine: expected local or ray, got {self.engine!r}")
         if job.recipe.device.startswith("cuda") != (self.gpus_per_worker > 0):

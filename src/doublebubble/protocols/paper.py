@@ -4,21 +4,107 @@ It answers what the published procedure would report, so that figures can be com
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from doublebubble import registry
 from doublebubble.certificate import Ball, Certificate, Noise, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.errors import InputError, SettingError
 from doublebubble.method import PublishedBall, PublishedBalls, SmoothingMethod
-from doublebubble.protocols.paper_search import Found, Measured, SearchedInput, find_second, find_third
-from doublebubble.search.gradients import Cost
+from doublebubble.protocols.paper_search import (
+    Found,
+    Measured,
+    Search,
+    SearchedInput,
+    Seen,
+    find_second,
+    find_third,
+)
+from doublebubble.protocols.rounds import AtWork, in_order, in_rounds
+from doublebubble.search.gradients import Cost, RadiusGradient, radius_gradients
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import INPUT
 from doublebubble.types import ABSTAIN, Guarantee, Method
 
+_EMPTY = 0.005  # of a micro-batch's rows, as a part of all rows run for a round of looks
+_MOST_TOGETHER = 16  # inputs: a run that is killed loses what is at work
 
-def certify(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -> Certificate:
+
+def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
+    """What was published of each input, in their order, each as if it were alone. NOT A GUARANTEE at any level."""
+    return in_order(decided(smoothed, config, inputs))
+
+
+def certify_stream(
+    smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
+) -> Iterator[Certificate]:
+    """The same as the searches end, in any order."""
+    return (certificate for _, certificate in decided(smoothed, config, inputs))
+
+
+def decided(
+    smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
+) -> Iterator[tuple[int, Certificate]]:
+    """The certificates with the places of their inputs, in the order in which their searches end.
+
+    Looks around several inputs share micro-batches: as many as leave little of them empty.
+    """
+    if config.protocol != "paper":
+        raise SettingError(f"protocol: expected settings for paper, got {config.protocol}")
+    draws = config.n if config.paper.draws is None else config.paper.draws
+    room = inputs_together(draws, smoothed.batch_size)
+    return in_rounds(inputs, room, partial(_Searching, smoothed, config), partial(_look, smoothed))
+
+
+def inputs_together(draws: int, batch_size: int) -> int:
+    """The fewest inputs whose looks of so many draws nearly fill their last micro-batch; fewer are lost in a crash."""
+    empty = {count: -count * draws % batch_size / (count * draws) for count in range(1, _MOST_TOGETHER + 1)}
+    return next((count for count in empty if empty[count] <= _EMPTY), min(empty, key=lambda count: empty[count]))
+
+
+def _look(smoothed: SmoothedClassifier, active: Sequence["_Searching"]) -> None:
+    """Make the looks that all of them want, and have each go on by what it saw."""
+    start = time.perf_counter()
+    looks = [searching.look for searching in active]
+    found = radius_gradients(smoothed.unconfined(), looks)
+    per_draw = (time.perf_counter() - start) / sum(look.n for look in looks)
+    for searching, look, seen in zip(active, looks, found, strict=True):
+        searching.advance(seen, per_draw * look.n)
+
+
+class _Searching(AtWork):
+    """One input around which is being searched: the look that it wants next, or what it has come to."""
+
+    def __init__(self, smoothed: SmoothedClassifier, config: CertifyConfig, number: int, given: Input) -> None:
+        super().__init__(number)
+        self._search = published(smoothed, config, given)
+        self._certificate: Certificate | None = None
+        start = time.perf_counter()
+        self.look = next(self._search)
+        self._since = time.perf_counter() - start
+
+    @property
+    def done(self) -> bool:
+        """Whether the search has ended."""
+        return self._certificate is not None
+
+    def advance(self, found: RadiusGradient, seconds: float) -> None:
+        """Go on to the next look or to the end; `seconds` is what this one took."""
+        start = time.perf_counter()
+        try:
+            self.look = self._search.send(Seen(found, seconds + self._since))
+        except StopIteration as end:
+            self._certificate = end.value
+        self._since = time.perf_counter() - start
+
+    def certificate(self) -> Certificate:
+        """What was published of it."""
+        assert self._certificate is not None
+        return self._certificate
+
+
+def published(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -> Search[Certificate]:
     """NOT A GUARANTEE at any level: the draws that choose a ball also measure it, and the best of many looks is kept.
 
     Algorithms 1 and 2 of the publication with its constants. The class under test is the label if there is one, else
@@ -26,8 +112,6 @@ def certify(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -
     among equals the simpler method is named. `cohen` is measured at x with n draws of its own. `single` is the larger
     of it and of ball 2's; `boundary` and `double` are each the larger of `single` and their own formula.
     """
-    if config.protocol != "paper":
-        raise SettingError(f"protocol: expected settings for paper, got {config.protocol}")
     index, label = given.index, given.label
     if label is not None and not 0 <= label < smoothed.num_classes:
         raise InputError(f"input {index}: expected a label from 0 to {smoothed.num_classes - 1}, got {label}")
@@ -37,9 +121,8 @@ def certify(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -
     spent = {stage: Cost() for stage in ("select", "search", "line", "certify")}
     seconds = dict.fromkeys(spent, 0.0)
 
-    begin = time.perf_counter()
-    first, spent["select"] = SearchedInput(smoothed, config, fed, index, 0).measure(fed, "select", INPUT)
-    seconds["select"] = time.perf_counter() - begin
+    measuring = SearchedInput(smoothed, config, fed, index, 0).measure(fed, "select", INPUT)
+    first, spent["select"], seconds["select"] = yield from measuring
     leader = first.rivals.top
     searched = SearchedInput(smoothed, config, fed, index, leader if label is None else label)
     if leader != searched.label:
@@ -50,10 +133,12 @@ def certify(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -
     balls, stories = [first], []
     second = third = Found(None, "not searched")
     if needed >= 2:
-        second = _confirmed(searched, find_second(searched), "second", spent, seconds, "search")
+        second = yield from find_second(searched)
+        second = yield from _confirmed(searched, second, "second", spent, seconds, "search")
         stories.append(f"ball 2: {second.reason}")
     if needed >= 3 and second.ball is not None:
-        third = _confirmed(searched, find_third(searched, second.ball), "third", spent, seconds, "line")
+        third = yield from find_third(searched, second.ball)
+        third = yield from _confirmed(searched, third, "third", spent, seconds, "line")
         stories.append(f"ball 3: {third.reason}")
     balls += [found.ball for found in (second, third) if found.ball is not None]
     published = PublishedBalls(
@@ -72,16 +157,15 @@ def certify(smoothed: SmoothedClassifier, config: CertifyConfig, given: Input) -
 
 def _confirmed(
     searched: SearchedInput, found: Found, part: str, spent: dict[str, Cost], seconds: dict[str, float], stage: str
-) -> Found:
+) -> Search[Found]:
     """The find itself, as published; where the search used fewer draws, the find measured once more with all n."""
     spent[stage] += found.cost
     seconds[stage] += found.seconds
     if found.ball is None or searched.config.paper.draws is None:
         return found
-    begin = time.perf_counter()
-    ball, cost = searched.measure(found.ball.point, "certify", part)
+    ball, cost, took = yield from searched.measure(found.ball.point, "certify", part)
     spent["certify"] += cost
-    seconds["certify"] += time.perf_counter() - begin
+    seconds["certify"] += took
     holds = ball.rivals.top == searched.label and ball.radius > 0
     return Found(ball if holds else None, found.reason + ("" if holds else "; all n draws do not confirm it"))
 

@@ -1,12 +1,13 @@
 """The publication's Algorithms 1 and 2, and their line search for a third ball, as docs/math.md section 4 reads them.
 
 The draws that measure a radius here are also the draws that choose it, so nothing in this file is a guarantee. Only
-protocol `paper` may import it.
+protocol `paper` may import it. A search is a generator: it yields the look that it wants next and is sent what was
+seen, so that looks around several inputs can be made together.
 """
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from doublebubble.bounds import goodman
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import cohen_radius, double_bubble_radius
 from doublebubble.search.ascent import Ascent, confined, within
-from doublebubble.search.gradients import Cost, Estimator, Rivals, leading, radius_gradient, slopes
+from doublebubble.search.gradients import Cost, Estimator, Look, RadiusGradient, Rivals, leading
 from doublebubble.smoothing import SmoothedClassifier
 from doublebubble.streams import NormalDraws, Stage, Stream
 from doublebubble.types import Counts, Floats
@@ -47,6 +48,18 @@ class Found:
     reason: str
     cost: Cost = field(default_factory=Cost)
     seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a look has shown, and the seconds that it and all since the last look took."""
+
+    found: RadiusGradient
+    seconds: float
+
+
+T = TypeVar("T")
+Search = Generator[Look, Seen, T]
 
 
 def goodman_rivals(counts: Counts, alpha: float) -> Rivals:
@@ -84,35 +97,32 @@ class SearchedInput:
         """Goodman's bounds for the leading two classes, at alpha."""
         return goodman_rivals(counts, self.config.alpha)
 
-    def measure(self, point: Tensor, stage: Stage, part: str) -> tuple[Measured, Cost]:
-        """The radius at a point, from n draws of its own."""
-        nothing = np.empty((0, self.smoothed.num_classes))
-        seen = slopes(
-            self.smoothed.unconfined(), self.estimator, point, self.config.n, self.stream(stage, part), nothing
-        )
-        return self._measured(point, self.config.n, seen.counts, self.read(seen.counts)), seen.cost
+    def measure(self, point: Tensor, stage: Stage, part: str) -> Search[tuple[Measured, Cost, float]]:
+        """The radius at a point from n draws of its own, what they cost, and the seconds they took."""
+        n = self.config.n
+        seen = yield Look(self.estimator, point, n, self.stream(stage, part), self.read, climbing=False)
+        return self._measured(point, n, seen.found), seen.found.cost, seen.seconds
 
-    def look(self, point: Tensor, estimator: Estimator, part: str) -> tuple[Measured, Tensor, Cost]:
-        """The radius at a point and its gradient, from the same draws."""
+    def look(self, point: Tensor, estimator: Estimator, part: str) -> Search[tuple[Measured, Tensor, Cost, float]]:
+        """The radius at a point and its gradient from the same draws, what they cost, and the seconds they took."""
         fed = point.to(self.x.dtype)
-        stream = self.stream("search", part)
-        seen = radius_gradient(self.smoothed.unconfined(), estimator, fed, self.draws, stream, self.read)
-        return self._measured(fed, self.draws, seen.counts, seen.rivals), seen.value, seen.cost
+        seen = yield Look(estimator, fed, self.draws, self.stream("search", part), self.read)
+        return self._measured(fed, self.draws, seen.found), seen.found.value, seen.found.cost, seen.seconds
 
     def distance(self, point: Tensor) -> float:
         """|point - x1|, in float64."""
         return float((point.double() - self.x.double()).norm())
 
-    def _measured(self, point: Tensor, n: int, counts: Counts, rivals: Rivals) -> Measured:
-        return Measured(point, n, counts, rivals, cohen_radius(rivals.p_a, rivals.p_b, self.smoothed.sigma))
+    def _measured(self, point: Tensor, n: int, found: RadiusGradient) -> Measured:
+        rivals = found.rivals
+        return Measured(point, n, found.counts, rivals, cohen_radius(rivals.p_a, rivals.p_b, self.smoothed.sigma))
 
 
-def find_second(searched: SearchedInput) -> Found:
+def find_second(searched: SearchedInput) -> Search[Found]:
     """Algorithm 1: the ball that looked best for r(x') - |x' - x1| along an ascent of that difference, (E3).
 
     Where another class leads, its radius is descended instead and nothing is recorded.
     """
-    begin = time.perf_counter()
     settings, x = searched.config.paper, searched.x.double()
     ascent = Ascent(
         settings.first_step,
@@ -124,11 +134,11 @@ def find_second(searched: SearchedInput) -> Found:
     )
     state = ascent.init(x + settings.start_noise * _normal(searched.stream("search", "second/start"), x))
     best: Measured | None = None
-    spent = Cost()
+    spent, seconds = Cost(), 0.0
     while not ascent.done(state):
         part = f"second/{0 if settings.fixed_draws else state.iteration}"
-        seen, gradient, cost = searched.look(state.point, searched.estimator, part)
-        spent += cost
+        seen, gradient, cost, took = yield from searched.look(state.point, searched.estimator, part)
+        spent, seconds = spent + cost, seconds + took
         right = seen.rivals.top == searched.label
         beaten = -np.inf if best is None else _excess(searched, best)
         if right and seen.radius > 0 and _excess(searched, seen) > beaten:
@@ -138,13 +148,11 @@ def find_second(searched: SearchedInput) -> Found:
         step_stream = searched.stream("search", f"second/{state.iteration}/step")
         state = ascent.step(state, gradient, forwards=right, stream=step_stream)
     assert state.stop is not None
-    seconds = time.perf_counter() - begin
     return Found(best, f"best of {state.iteration} looks, ended because {state.stop.value}", spent, seconds)
 
 
-def find_third(searched: SearchedInput, second: Measured) -> Found:
+def find_third(searched: SearchedInput, second: Measured) -> Search[Found]:
     """The ball on the line from ball 2 through x1 that looked best for (D3), along an ascent over s in [0, 1]."""
-    begin = time.perf_counter()
     settings, x = searched.config.paper, searched.x.double()
     r2, d2 = second.radius, searched.distance(second.point)
     if d2 == 0 or r2 <= d2:
@@ -158,11 +166,11 @@ def find_third(searched: SearchedInput, second: Measured) -> Found:
     )
     state = ascent.init(torch.tensor([settings.line_start]))
     best: tuple[float, Measured] | None = None
-    spent = Cost()
+    spent, seconds = Cost(), 0.0
     while not ascent.done(state):
         part = f"third/{0 if settings.fixed_draws else state.iteration}"
-        seen, gradient, cost = searched.look(x + state.point * along, estimator, part)
-        spent += cost
+        seen, gradient, cost, took = yield from searched.look(x + state.point * along, estimator, part)
+        spent, seconds = spent + cost, seconds + took
         slope = float((gradient * along).sum())
         right = seen.rivals.top == searched.label
         if right and seen.radius > 0:
@@ -173,7 +181,6 @@ def find_third(searched: SearchedInput, second: Measured) -> Found:
             slope = _bubble_slope(r2, d2, seen.radius, d3, slope)
         state = ascent.step(state, torch.tensor([slope]), forwards=right)
     assert state.stop is not None
-    seconds = time.perf_counter() - begin
     reason = f"best of {state.iteration} looks, ended because {state.stop.value}"
     return Found(None if best is None else best[1], reason, spent, seconds)
 

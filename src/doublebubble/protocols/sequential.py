@@ -34,6 +34,7 @@ from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import cohen_ceiling
 from doublebubble.protocols.control import Controlling, reserve_for
+from doublebubble.protocols.rounds import AtWork, in_order, in_rounds
 from doublebubble.protocols.sound import noise_of
 from doublebubble.search.gradients import Cost
 from doublebubble.smoothing import Input, SmoothedClassifier
@@ -93,8 +94,7 @@ def out_of_reach(config: CertifyConfig, sigma: float) -> tuple[float, ...]:
 
 def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
     """A certificate for each input, in their order, each as if it were alone."""
-    found = dict(decided(smoothed, config, inputs))
-    return [found[number] for number in range(len(inputs))]
+    return in_order(decided(smoothed, config, inputs))
 
 
 def certify_stream(
@@ -108,31 +108,27 @@ def decided(
     smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
 ) -> Iterator[tuple[int, Certificate]]:
     """The certificates with the places of their inputs, in the order in which they are decided."""
-    waiting = enumerate(inputs)
     room = max(1, -(-_ROUND * smoothed.batch_size // _CHUNK))
-    active: list[_Sampling] = []
-    while True:
-        while len(active) < room and (following := next(waiting, None)) is not None:
-            active.append(_Sampling(smoothed, config, *following))
-        if not active:
-            return
-        start = time.perf_counter()
-        drawn = [sampling.votes.drawn for sampling in active]
-        smoothed.extend([(sampling.votes, sampling.wanted) for sampling in active])
-        made = [sampling.votes.drawn - before for sampling, before in zip(active, drawn, strict=True)]
-        per_draw = (time.perf_counter() - start) / max(1, sum(made))
-        for sampling, number in zip(active, made, strict=True):
-            sampling.seconds += per_draw * number
-            sampling.look()
-        yield from ((sampling.number, sampling.certificate()) for sampling in active if sampling.stop is not None)
-        active = [sampling for sampling in active if sampling.stop is None]
+    return in_rounds(inputs, room, functools.partial(_Sampling, smoothed, config), functools.partial(_extend, smoothed))
 
 
-class _Sampling:
+def _extend(smoothed: SmoothedClassifier, active: Sequence["_Sampling"]) -> None:
+    """Make the draws that all of them want, and have each look at its own."""
+    start = time.perf_counter()
+    drawn = [sampling.votes.drawn for sampling in active]
+    smoothed.extend([(sampling.votes, sampling.wanted) for sampling in active])
+    made = [sampling.votes.drawn - before for sampling, before in zip(active, drawn, strict=True)]
+    per_draw = (time.perf_counter() - start) / max(1, sum(made))
+    for sampling, number in zip(active, made, strict=True):
+        sampling.seconds += per_draw * number
+        sampling.look()
+
+
+class _Sampling(AtWork):
     """One input whose draws are being made: its votes, what they have shown, and why there will be no more."""
 
     def __init__(self, smoothed: SmoothedClassifier, config: CertifyConfig, number: int, given: Input) -> None:
-        self.number = number
+        super().__init__(number)
         self.seconds = self._search_seconds = 0.0
         self._smoothed, self._config, self._given = smoothed, config, given
         self._noise = noise_of(smoothed, config.max_draws, given, config.alpha)
@@ -152,6 +148,11 @@ class _Sampling:
     def stop(self) -> Stop | None:
         """Why there will be no more draws; None if there will be."""
         return self._race.stop
+
+    @property
+    def done(self) -> bool:
+        """Whether all that was asked is decided, or given up."""
+        return self.stop is not None
 
     @property
     def wanted(self) -> int:

@@ -4,7 +4,7 @@ Two estimators answer: the score function, which needs votes alone, and autograd
 they return guides a search and certifies nothing. May import smoothing and what lies below it, no bounds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -14,9 +14,9 @@ from scipy.special import ndtri as Phi_inv
 from torch import Tensor
 
 from doublebubble.errors import SettingError
-from doublebubble.smoothing import SmoothedClassifier
+from doublebubble.smoothing import SmoothedClassifier, SoftRequest, SoftScores
 from doublebubble.streams import Stream
-from doublebubble.tally import Request
+from doublebubble.tally import Request, Tally
 from doublebubble.types import Counts, Floats, GradientKind
 
 Directions = Floats | Callable[[Counts], Floats]
@@ -57,6 +57,17 @@ class Slopes:
     cost: Cost
 
 
+@dataclass(frozen=True)
+class SlopeRequest:
+    """`n` draws at `x` from one stream, and the sums of class probabilities whose gradients are wanted."""
+
+    estimator: Estimator
+    x: Tensor
+    n: int
+    stream: Stream
+    directions: Directions
+
+
 def slopes(
     smoothed: SmoothedClassifier, estimator: Estimator, x: Tensor, n: int, stream: Stream, directions: Directions
 ) -> Slopes:
@@ -68,15 +79,46 @@ def slopes(
     at most 2 J + 2 forward-equivalents per draw, hardly more than one in practice; 2 J + 1 if the directions are fixed
     beforehand. Votes that need the row checks or the noise of a tally take a pass of their own.
     """
-    classes = smoothed.num_classes
-    if estimator is Estimator.FULL or (estimator is Estimator.AUTOGRAD_ONLY and smoothed.noise.name == "gaussian"):
-        plain = estimator is Estimator.AUTOGRAD_ONLY
-        return _by_autograd(smoothed, x, n, stream, directions, gumbel=True, plain_votes=plain)
-    if estimator is Estimator.SOFT and not callable(directions):
-        return _by_autograd(smoothed, x, n, stream, directions, gumbel=False, plain_votes=False)
-    tally = smoothed.tally(Request(x, n, stream, keep_votes=True))
-    counts, votes = tally.counts, tally.votes
-    weights = _rows(directions(counts) if callable(directions) else directions, classes)
+    return slopes_of(smoothed, [SlopeRequest(estimator, x, n, stream, directions)])[0]
+
+
+def slopes_of(smoothed: SmoothedClassifier, requests: Sequence[SlopeRequest]) -> list[Slopes]:
+    """The slopes of many requests, each as if asked for alone; their votes share micro-batches."""
+    asked = [_scores_of(smoothed, request) for request in requests]
+    scores = iter(smoothed.soft_scores_of([one for one in asked if one is not None]))
+    voting = [request for request, one in zip(requests, asked, strict=True) if one is None]
+    kept = [Request(request.x, request.n, request.stream, keep_votes=True) for request in voting]
+    tallies = iter(smoothed.tallies(kept))
+    return [
+        _by_autograd(request, next(scores)) if one is not None else _by_votes(smoothed, request, next(tallies))
+        for request, one in zip(requests, asked, strict=True)
+    ]
+
+
+def _scores_of(smoothed: SmoothedClassifier, request: SlopeRequest) -> SoftRequest | None:
+    """What autograd is asked where it counts the votes too; None where they are those of a tally."""
+    estimator, directions, classes = request.estimator, request.directions, smoothed.num_classes
+    gumbel = estimator in (Estimator.FULL, Estimator.AUTOGRAD_ONLY)
+    if estimator is not Estimator.FULL and (
+        smoothed.noise.name != "gaussian" if gumbel else estimator is not Estimator.SOFT or callable(directions)
+    ):
+        return None
+    asked = (lambda counts: _rows(directions(counts), classes)) if callable(directions) else _rows(directions, classes)
+    plain = estimator is Estimator.AUTOGRAD_ONLY
+    return SoftRequest(request.x, request.n, request.stream, asked, gumbel, plain)
+
+
+def _by_autograd(request: SlopeRequest, scores: SoftScores) -> Slopes:
+    """Votes and gradients by autograd, which ran again what it needed to."""
+    spent = Cost(request.n, scores.forwards + 2 * scores.backwards)
+    return Slopes(scores.counts, _widened(scores.gradients), spent)
+
+
+def _by_votes(smoothed: SmoothedClassifier, request: SlopeRequest, tally: Tally) -> Slopes:
+    """Votes of a tally, and gradients by the score function or by a pass of their own."""
+    estimator, x, n, stream = request.estimator, request.x, request.n, request.stream
+    counts, votes, directions = tally.counts, tally.votes, request.directions
+    weights = _rows(directions(counts) if callable(directions) else directions, smoothed.num_classes)
     if len(weights) == 0:
         return Slopes(counts, torch.zeros((0, *x.shape), dtype=torch.float64), Cost(n, n))
     if estimator is Estimator.APPROXIMATE:
@@ -84,23 +126,6 @@ def slopes(
         return Slopes(counts, _score_function(smoothed, x, stream, weights, torch.from_numpy(votes)), Cost(n, n))
     gradients = smoothed.soft_scores(x, n, stream, weights, gumbel=estimator is not Estimator.SOFT).gradients
     return Slopes(counts, _widened(gradients), Cost(n, (2 + 2 * len(weights)) * n))
-
-
-def _by_autograd(
-    smoothed: SmoothedClassifier,
-    x: Tensor,
-    n: int,
-    stream: Stream,
-    directions: Directions,
-    gumbel: bool,
-    plain_votes: bool,
-) -> Slopes:
-    """Votes and gradients by autograd, which runs again what it needs to."""
-    classes = smoothed.num_classes
-    asked = (lambda counts: _rows(directions(counts), classes)) if callable(directions) else _rows(directions, classes)
-    scores = smoothed.soft_scores(x, n, stream, asked, gumbel=gumbel, plain_votes=plain_votes)
-    spent = Cost(n, scores.forwards + 2 * scores.backwards)
-    return Slopes(scores.counts, _widened(scores.gradients), spent)
 
 
 def _score_function(smoothed: SmoothedClassifier, x: Tensor, stream: Stream, weights: Tensor, votes: Tensor) -> Tensor:
@@ -147,6 +172,7 @@ class GradientState(Enum):
     UNANIMOUS = "every draw votes for one class: the draws show no direction"
     SINGULAR = "a probability of 0 or 1 has no quantile to differentiate"
     VANISHED = "the gradient vanishes"
+    UNASKED = "no gradient was asked for"
 
 
 @dataclass(frozen=True)
@@ -188,33 +214,59 @@ def radius_directions(rivals: Rivals, sigma: float, num_classes: int) -> Floats:
     return weights if np.isfinite(weights).all() else weights[:0]
 
 
-def radius_gradient(
-    smoothed: SmoothedClassifier,
-    estimator: Estimator,
-    x: Tensor,
-    n: int,
-    stream: Stream,
-    read: Callable[[Counts], Rivals] = estimated_rivals,
-) -> RadiusGradient:
-    """The gradient of (S3) at x for the class that leads there, estimated from n draws: finite, with its state.
+@dataclass(frozen=True)
+class Look:
+    """The votes of n draws at x, how to read them, and whether a gradient of the radius is wanted as well.
 
     `read` turns votes into the rivals and the probabilities where the quantile is differentiated: their estimates, or
     confidence bounds, whose own derivative is taken as that of the estimates.
     """
-    seen: list[Rivals] = []
 
-    def directions(counts: Counts) -> Floats:
-        seen.append(read(counts))
-        rows = radius_directions(seen[0], smoothed.sigma, smoothed.num_classes)
-        return rows[:0] if int(counts.max()) == n else rows
+    estimator: Estimator
+    x: Tensor
+    n: int
+    stream: Stream
+    read: Callable[[Counts], Rivals] = estimated_rivals
+    climbing: bool = True
 
-    found = slopes(smoothed, estimator, x, n, stream, directions)
-    (rivals,) = seen
-    value = found.gradients[0] if len(found.gradients) else torch.zeros(x.shape, dtype=torch.float64)
-    if int(found.counts.max()) == n:
-        state = GradientState.UNANIMOUS
-    elif len(found.gradients) == 0:
-        state = GradientState.SINGULAR
-    else:
-        state = GradientState.DEFINED if bool(value.any()) else GradientState.VANISHED
-    return RadiusGradient(found.counts, rivals, value, state, found.cost)
+
+def radius_gradients(smoothed: SmoothedClassifier, looks: Sequence[Look]) -> list[RadiusGradient]:
+    """The gradient of (S3) for the class that leads at each point, estimated from n draws: finite, with its state.
+
+    Each is as if asked for alone; votes share micro-batches.
+    """
+    readings = [_Reading(smoothed, look) for look in looks]
+    found = slopes_of(
+        smoothed,
+        [
+            SlopeRequest(look.estimator, look.x, look.n, look.stream, reading.directions)
+            for look, reading in zip(looks, readings, strict=True)
+        ],
+    )
+    return [reading.gradient(one) for reading, one in zip(readings, found, strict=True)]
+
+
+class _Reading:
+    """What the votes of one look are read as, and the directions that follow from it."""
+
+    def __init__(self, smoothed: SmoothedClassifier, look: Look) -> None:
+        self._smoothed, self._look = smoothed, look
+        self._rivals: Rivals | None = None
+
+    def directions(self, counts: Counts) -> Floats:
+        self._rivals = self._look.read(counts)
+        rows = radius_directions(self._rivals, self._smoothed.sigma, self._smoothed.num_classes)
+        return rows if self._look.climbing and int(counts.max()) < self._look.n else rows[:0]
+
+    def gradient(self, found: Slopes) -> RadiusGradient:
+        assert self._rivals is not None
+        value = found.gradients[0] if len(found.gradients) else torch.zeros(self._look.x.shape, dtype=torch.float64)
+        if not self._look.climbing:
+            state = GradientState.UNASKED
+        elif int(found.counts.max()) == self._look.n:
+            state = GradientState.UNANIMOUS
+        elif len(found.gradients) == 0:
+            state = GradientState.SINGULAR
+        else:
+            state = GradientState.DEFINED if bool(value.any()) else GradientState.VANISHED
+        return RadiusGradient(found.counts, self._rivals, value, state, found.cost)

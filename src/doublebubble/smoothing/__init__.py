@@ -8,6 +8,6 @@ searches; `classifier` is what users hold.
 from doublebubble.smoothing.classifier import SmoothedClassifier
 from doublebubble.smoothing.inputs import Input, draw_dtype
 from doublebubble.smoothing.predicting import Prediction
-from doublebubble.smoothing.soft import SoftScores
+from doublebubble.smoothing.soft_look import SoftRequest, SoftScores
 
-__all__ = ["Input", "Prediction", "SmoothedClassifier", "SoftScores", "draw_dtype"]
+__all__ = ["Input", "Prediction", "SmoothedClassifier", "SoftRequest", "SoftScores", "draw_dtype"]

@@ -20,9 +20,10 @@ from doublebubble.program import Program
 from doublebubble.smoothing.forward import Forward
 from doublebubble.smoothing.inputs import Input, checked_input, draw_dtype, held_domain
 from doublebubble.smoothing.predicting import Predicting, Prediction
-from doublebubble.smoothing.soft import Directions as SoftDirections
-from doublebubble.smoothing.soft import SoftScores, soft_scores
-from doublebubble.smoothing.votes import VoteCounter, VoteStream
+from doublebubble.smoothing.soft import soft_scores
+from doublebubble.smoothing.soft_look import Directions as SoftDirections
+from doublebubble.smoothing.soft_look import SoftRequest, SoftScores
+from doublebubble.smoothing.votes import VoteCounter, VoteStream, by_shape
 from doublebubble.streams import INPUT, Stage, Stream
 from doublebubble.tally import Request, Tally
 from doublebubble.types import Counts, NoiseName
@@ -165,9 +166,18 @@ class SmoothedClassifier:
         `directions` may also be what chooses them once the votes are counted. Then only the draws whose scores have a
         slope, a few in a hundred with `gumbel`, are run once more and backwards.
         """
+        return self.soft_scores_of([SoftRequest(x, n, stream, directions, gumbel, plain_votes)])[0]
+
+    def soft_scores_of(self, requests: Sequence[SoftRequest]) -> list[SoftScores]:
+        """The soft scores of many requests, each as if asked for alone; votes may share micro-batches."""
         self._forward.require_evaluation_mode()
-        centre = self.checked(x, stream.index)
-        return soft_scores(self._forward, self.sigma, centre, n, stream, directions, gumbel, plain_votes)
+        centres = [self.checked(request.x, request.stream.index) for request in requests]
+        found: dict[int, SoftScores] = {}
+        for members in by_shape(centres):
+            some, at = [requests[number] for number in members], [centres[number] for number in members]
+            together = len(some) > 1 and self._votes.may_share(at[0], some[0].stream.index)
+            found.update(zip(members, soft_scores(self._forward, self.sigma, some, at, together), strict=True))
+        return [found[number] for number in range(len(requests))]
 
     def unconfined(self) -> "SmoothedClassifier":
         """The same classifier, program and buffers without a domain: a ball's centre may lie outside it."""

@@ -68,11 +68,11 @@ class RowTrials:
         if self._forward.takes_few:
             few, copies = min(FEW, size), min(_COPIES, size)
             owed: Owed = [(copies, functools.partial(self._try_copies, number)) for number in company[2:]]
-            return 2 + few + 2 * copies, [*owed, (2 * few, self._try_few), (size, self._try_places)]
+            return 2 + few + 2 * copies, [*owed, (2 * few, self._try_few), (size, self.try_places)]
         self._try_crowd(0)
         self._try_crowd(1)
         owed = [(size, functools.partial(self._try_many_copies, number)) for number in company]
-        return 2 * size, [*owed, (size, self._try_places), (2 * size, self._try_again)]
+        return 2 * size, [*owed, (size, self.try_places), (2 * size, self._try_again)]
 
     def _first_in_few(self) -> bool:
         """Twelve rows in five small batches; False if the model takes none."""
@@ -135,7 +135,7 @@ class RowTrials:
         for how in ("run again after a few other batches", "run twice in a row"):
             self._compare(self._run(self.known), self.rows_known(range(self._size)), how)
 
-    def _try_places(self) -> None:
+    def try_places(self) -> None:
         """Every other row in another place of a full batch, all company between them."""
         company, size, moved = self._company, self._size, slice(1, None, 2)
         batch = company[torch.arange(size, device=company.device) // 2 % len(company)]
@@ -152,7 +152,7 @@ class RowTrials:
         self._compare(self._run(shown), first, "run twice in a row", to_the_bit=not small)
         if small:
             self._compare(first, known, "in a smaller batch", to_the_bit=False)
-        self._try_places()
+        self.try_places()
         for number in range(len(self._company)):
             self._try_many_copies(number, len(shown))
 

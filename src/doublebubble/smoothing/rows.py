@@ -39,6 +39,7 @@ class Rows:
         self._owed: Owed = []
         self._before = self._trials.known
         self._twice = 0
+        self._settled = False
 
     @property
     def interchangeable(self) -> bool:
@@ -49,6 +50,18 @@ class Rows:
     def _open(self) -> bool:
         """Whether it is still to be seen in rows that would be padding if inputs may share a micro-batch."""
         return self._trials.interchangeable and not self._trials.places_known
+
+    @property
+    def begun(self) -> bool:
+        """Whether rows of a micro-batch are known, with which others can be compared."""
+        return self._trials.begun
+
+    def settle(self) -> bool:
+        """Whether inputs may share a micro-batch, tried once in a full one: known rows in other places and company."""
+        if not self._settled:
+            self._trials.try_places()
+            self._settled = True
+        return self.interchangeable
 
     def expect(self, draws: int) -> None:
         """Take note that so many draws are ahead: they pay for what is tried out first."""

@@ -14,6 +14,7 @@ from doublebubble.lines import Line
 from doublebubble.noise import NoiseLaw, NoiseSource
 from doublebubble.smoothing.forward import Buffers, Forward, some_rows
 from doublebubble.smoothing.rows import Rows, RowsApartError, require_room_for_noise
+from doublebubble.streams import Stream
 from doublebubble.tally import Accumulator, Request, Tally, summing_device
 
 _MADE_AGAIN = 256  # draws whose noise is made again at a time
@@ -134,14 +135,12 @@ class VoteCounter:
         Requests that do not fill a micro-batch share one when the program's rows do not influence each other to the
         last bit; otherwise each is run by itself. Rows that influence each other by more than rounding are an error.
         """
-        groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
-        for number, x in enumerate(centres):
+        for request, x in zip(requests, centres, strict=True):
             if self._noise.lattice is None:
-                require_room_for_noise(x, self._noise.sigma, requests[number].stream.index)
-            groups.setdefault((tuple(x.shape), x.dtype), []).append(number)
+                require_room_for_noise(x, self._noise.sigma, request.stream.index)
         found: dict[int, Tally] = {}
         with torch.inference_mode():
-            for members in groups.values():
+            for members in by_shape(centres):
                 first = members[0]
                 rows = self._checked_rows(centres[first], requests[first].stream.index)
                 rows.expect(sum(requests[number].n for number in members))
@@ -180,11 +179,9 @@ class VoteCounter:
         Rows that would be padding hold further votes of the same streams. If the program's rows influence each other in
         the last bit, each stream fills whole micro-batches by itself.
         """
-        groups: dict[tuple[tuple[int, ...], torch.dtype], list[tuple[VoteStream, int]]] = {}
-        for stream, upto in wanted:
-            groups.setdefault((tuple(stream.x.shape), stream.x.dtype), []).append((stream, upto))
         with torch.inference_mode():
-            for members in groups.values():
+            for numbers in by_shape([stream.x for stream, _ in wanted]):
+                members = [wanted[number] for number in numbers]
                 first = members[0][0]
                 rows = self._checked_rows(first.x, first.request.stream.index)
                 rows.expect(sum(max(0, upto - stream.asked) for stream, upto in members))
@@ -206,6 +203,17 @@ class VoteCounter:
                 batch.fill_up([stream])
         batch.fill_up([stream for stream, _ in members])
 
+    def may_share(self, x: Tensor, index: int) -> bool:
+        """Whether rows at inputs shaped as x have the same logits to the bit in any company; tried out if not known.
+
+        For votes that are taken elsewhere. At most two micro-batches for each shape, whose own votes nobody sees.
+        """
+        rows = self._checked_rows(x, index)
+        if not rows.begun:
+            self.tallies([Request(x, 1, Stream(0, index, "audit", "share"))], [x])
+        with torch.inference_mode():
+            return rows.settle()
+
     def expect(self, draws: int) -> None:
         """Take note that so many draws are ahead."""
         self._ahead = draws
@@ -219,6 +227,14 @@ class VoteCounter:
             self._rows[key] = Rows(self._forward, self._noise.sigma, x, index)
             self._rows[key].expect(self._ahead)
         return self._rows[key]
+
+
+def by_shape(centres: Sequence[Tensor]) -> list[list[int]]:
+    """The numbers of centres that can stand in one batch, in their order."""
+    groups: dict[tuple[tuple[int, ...], torch.dtype], list[int]] = {}
+    for number, x in enumerate(centres):
+        groups.setdefault((tuple(x.shape), x.dtype), []).append(number)
+    return list(groups.values())
 
 
 class _MicroBatch:

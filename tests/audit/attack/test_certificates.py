@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from doublebubble.audit.attack.confirming import TRIES, distance_up, sign_test
 from doublebubble.audit.cases import boxed_cases, free_cases
 from doublebubble.errors import InputError, ModelError, SettingError
 from doublebubble.runs.attacks import Attacked, AttackSettings
-from doublebubble.smoothing import SmoothedClassifier, SoftScores
+from doublebubble.smoothing import SmoothedClassifier, SoftRequest, SoftScores
 from doublebubble.streams import Stream
 from doublebubble.tally import Request, Tally
 
@@ -137,20 +136,18 @@ def test_the_same_seed_gives_the_same_attack_and_another_one_another() -> None:
 
 def test_its_draws_are_its_own_and_those_that_confirm_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     case, asked, streams = CASES["slab"], list[Request](), list[Stream]()
-    tallies, soft = SmoothedClassifier.tallies, SmoothedClassifier.soft_scores
+    tallies, soft = SmoothedClassifier.tallies, SmoothedClassifier.soft_scores_of
 
     def watched(self: SmoothedClassifier, requests: Sequence[Request]) -> list[Tally]:
         asked.extend(requests)
         return tallies(self, requests)
 
-    def watched_soft(
-        self: SmoothedClassifier, x: Tensor, n: int, stream: Stream, *rest: Any, **more: Any
-    ) -> SoftScores:
-        streams.append(stream)
-        return soft(self, x, n, stream, *rest, **more)
+    def watched_soft(self: SmoothedClassifier, requests: Sequence[SoftRequest]) -> list[SoftScores]:
+        streams.extend(request.stream for request in requests)
+        return soft(self, requests)
 
     monkeypatch.setattr(SmoothedClassifier, "tallies", watched)
-    monkeypatch.setattr(SmoothedClassifier, "soft_scores", watched_soft)
+    monkeypatch.setattr(SmoothedClassifier, "soft_scores_of", watched_soft)
     made = certified("slab")
     asked.clear()
     streams.clear()
