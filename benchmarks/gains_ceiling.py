@@ -108,7 +108,7 @@ def main() -> None:
     data = load_dataset(spec.dataset, "test", asked.data_dir)
     check_origin(spec, model, data)
     program = db.Program.named(spec.program)
-    smoothed = db.SmoothedClassifier(model, spec.sigma, spec.num_classes, spec.domain, program=program)
+    smoothed = db.SmoothedClassifier(model, spec.sigma, spec.num_classes, spec.domain, spec.batch_size, program=program)
     every = measured(run)
     correct = every[every["right"]]
     selected = {record.index: record.counts["select"] for record in run.records}

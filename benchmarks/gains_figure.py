@@ -22,11 +22,11 @@ from benchmarks.gains_table import measured, spec_of
 from doublebubble.runs.spec import RunSpec
 
 STYLES = (
-    ("#E69F00", "^"),
-    ("#0072B2", "o"),
-    ("#CC3377", "s"),
-    ("#009E73", "D"),
-)  # told apart by everybody, and in grey
+    ("#005A8F", "o"),
+    ("#B3225F", "s"),
+    ("#00664A", "D"),
+    ("#8A5A00", "^"),
+)  # dark enough to be read as words, told apart by everybody, and by their marks in grey
 BASES = ("binary", "multiclass")
 NAMES = {"digits": "Digits", "mnist": "MNIST", "cifar10": "CIFAR-10"}
 Measured = tuple[RunSpec, pd.DataFrame]

@@ -1,5 +1,6 @@
 """Protocol `paper` on several inputs: each as if alone, in fewer micro-batches, handed out as searches end."""
 
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -68,6 +69,7 @@ def test_the_seconds_of_a_round_are_divided_among_its_looks(monkeypatch: pytest.
     """A clock that ticks once for each reading: what all searches say they took is no more than passed."""
     ticks = iter(range(1_000_000))
     monkeypatch.setattr("doublebubble.protocols.paper.time.perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(paper, "_QUICK", 2.0)
     smoothed = SmoothedClassifier(digits_model(), 0.25, 10, batch_size=64)
     found = paper.certify_many(smoothed, settings(n=70, paper=SHORT), inputs())
     said = sum(sum(one.seconds.values()) for one in found)
@@ -98,6 +100,19 @@ def test_no_more_are_at_work_than_that() -> None:
     smoothed = SmoothedClassifier(digits_model(), 0.25, 10, batch_size=128)
     next(paper.certify_stream(smoothed, settings(n=128, paper=SHORT), feed()))
     assert taken == [SOME[0]], "looks that fill whole micro-batches share none"
+
+
+def test_looks_that_take_long_are_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the first certificate does not wait for the others, and a kill loses one input."""
+    smoothed = SmoothedClassifier(digits_model(), 0.25, 10, batch_size=64)
+    first = {}
+    for quick in (math.inf, 0.0):
+        monkeypatch.setattr(paper, "_QUICK", quick)
+        taken: list[int] = []
+        given = (taken.append(one.index) or one for one in inputs())  # type: ignore[func-returns-value]
+        next(paper.certify_stream(smoothed, settings(n=70, paper=SHORT), given))
+        first[quick] = len(taken)
+    assert first == {math.inf: 6, 0.0: 1}
 
 
 def test_an_input_that_is_none_is_an_error_of_the_group() -> None:

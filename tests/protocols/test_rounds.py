@@ -37,7 +37,7 @@ def rounds_of(lengths: Sequence[int], room: int) -> tuple[list[tuple[int, str]],
         for length in lengths:
             yield Input(length, torch.zeros(1))
 
-    found: list[tuple[int, str]] = list(in_rounds(inputs(), room, Counting, advance))  # type: ignore[arg-type]
+    found: list[tuple[int, str]] = list(in_rounds(inputs(), lambda: room, Counting, advance))  # type: ignore[arg-type]
     return found, together
 
 

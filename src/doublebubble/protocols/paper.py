@@ -3,6 +3,7 @@
 It answers what the published procedure would report, so that figures can be compared; `sound` answers what is true.
 """
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -28,7 +29,8 @@ from doublebubble.streams import INPUT
 from doublebubble.types import ABSTAIN, Guarantee, Method
 
 _EMPTY = 0.005  # of a micro-batch's rows, as a part of all rows run for a round of looks
-_MOST_TOGETHER = 16  # inputs: a run that is killed loses what is at work
+_MOST_TOGETHER = 16  # inputs
+_QUICK = 0.3  # seconds for one look
 
 
 def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
@@ -48,29 +50,46 @@ def decided(
 ) -> Iterator[tuple[int, Certificate]]:
     """The certificates with the places of their inputs, in the order in which their searches end.
 
-    Looks around several inputs share micro-batches: as many as leave little of them empty.
+    Looks around several inputs share micro-batches where a look is quick: as many as leave little of them empty.
     """
     if config.protocol != "paper":
         raise SettingError(f"protocol: expected settings for paper, got {config.protocol}")
-    draws = config.n if config.paper.draws is None else config.paper.draws
-    room = inputs_together(draws, smoothed.batch_size)
-    return in_rounds(inputs, room, partial(_Searching, smoothed, config), partial(_look, smoothed))
+    together = _Together(smoothed, config)
+    return in_rounds(inputs, together.room, partial(_Searching, smoothed, config), together.look)
 
 
 def inputs_together(draws: int, batch_size: int) -> int:
-    """The fewest inputs whose looks of so many draws nearly fill their last micro-batch; fewer are lost in a crash."""
+    """The fewest inputs whose looks of so many draws nearly fill their last micro-batch."""
     empty = {count: -count * draws % batch_size / (count * draws) for count in range(1, _MOST_TOGETHER + 1)}
     return next((count for count in empty if empty[count] <= _EMPTY), min(empty, key=lambda count: empty[count]))
 
 
-def _look(smoothed: SmoothedClassifier, active: Sequence["_Searching"]) -> None:
-    """Make the looks that all of them want, and have each go on by what it saw."""
-    start = time.perf_counter()
-    looks = [searching.look for searching in active]
-    found = radius_gradients(smoothed.unconfined(), looks)
-    per_draw = (time.perf_counter() - start) / sum(look.n for look in looks)
-    for searching, look, seen in zip(active, looks, found, strict=True):
-        searching.advance(seen, per_draw * look.n)
+class _Together:
+    """Makes looks around several inputs at a time, or one by one if they take long.
+
+    A slow model's inputs would all be done late, and all at work are lost if the run is killed.
+    """
+
+    def __init__(self, smoothed: SmoothedClassifier, config: CertifyConfig) -> None:
+        self._smoothed = smoothed.unconfined()
+        draws = config.n if config.paper.draws is None else config.paper.draws
+        self._most = inputs_together(draws, smoothed.batch_size)
+        self._quickest = math.inf
+
+    def room(self) -> int:
+        """How many inputs may be at work."""
+        return self._most if self._quickest < _QUICK else 1
+
+    def look(self, active: Sequence["_Searching"]) -> None:
+        """Make the looks that all of them want, and have each go on by what it saw."""
+        start = time.perf_counter()
+        looks = [searching.look for searching in active]
+        found = radius_gradients(self._smoothed, looks)
+        passed = time.perf_counter() - start
+        self._quickest = min(self._quickest, passed / len(looks))
+        per_draw = passed / sum(look.n for look in looks)
+        for searching, look, seen in zip(active, looks, found, strict=True):
+            searching.advance(seen, per_draw * look.n)
 
 
 class _Searching(AtWork):

@@ -28,16 +28,19 @@ Work = TypeVar("Work", bound=AtWork)
 
 
 def in_rounds(
-    inputs: Iterable[Input], room: int, begin: Callable[[int, Input], Work], advance: Callable[[Sequence[Work]], None]
+    inputs: Iterable[Input],
+    room: Callable[[], int],
+    begin: Callable[[int, Input], Work],
+    advance: Callable[[Sequence[Work]], None],
 ) -> Iterator[tuple[int, Certificate]]:
-    """The certificates with the places of their inputs as they are done, at most `room` inputs being at work.
+    """The certificates with the places of their inputs as they are done.
 
-    Each round advances all that are at work together.
+    Each round advances all that are at work together; before it inputs join as long as there is `room` for so many.
     """
     waiting = enumerate(inputs)
     active: list[Work] = []
     while True:
-        while len(active) < room and (following := next(waiting, None)) is not None:
+        while len(active) < room() and (following := next(waiting, None)) is not None:
             active.append(begin(*following))
         if not active:
             return

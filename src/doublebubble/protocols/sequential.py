@@ -109,7 +109,8 @@ def decided(
 ) -> Iterator[tuple[int, Certificate]]:
     """The certificates with the places of their inputs, in the order in which they are decided."""
     room = max(1, -(-_ROUND * smoothed.batch_size // _CHUNK))
-    return in_rounds(inputs, room, functools.partial(_Sampling, smoothed, config), functools.partial(_extend, smoothed))
+    begin = functools.partial(_Sampling, smoothed, config)
+    return in_rounds(inputs, lambda: room, begin, functools.partial(_extend, smoothed))
 
 
 def _extend(smoothed: SmoothedClassifier, active: Sequence["_Sampling"]) -> None:

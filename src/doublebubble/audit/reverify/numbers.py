@@ -14,6 +14,7 @@ from scipy.stats import beta
 mp: Any = mpmath.MPContext()  # a context of our own: the global one belongs to the user
 mp.dps = 50
 MARGIN = mp.mpf(10) ** -35
+_BITS = 200  # of the integers that binomial tails are summed in: far beyond the margin
 _NUDGES = (0.0, *(10.0**-k for k in range(14, 3, -1)))
 
 
@@ -82,15 +83,24 @@ def upper_tail(k: int, n: int, p: Any) -> Any:
         return mp.mpf(1)
     log_choose = mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1)
     term = mp.exp(log_choose + k * mp.log(p) + (n - k) * mp.log1p(-p))
-    odds, total = p / (1 - p), term
+    return term * (_tail_over_term(k, n, p / (1 - p)) + 1) * (1 + MARGIN)
+
+
+def _tail_over_term(k: int, n: int, odds: Any) -> Any:
+    """P[X > k] over P[X = k] from above, where odds (n - k) / (k + 1) < 1: integers in units of 2^-_BITS, rounded up.
+
+    Each term is the one before it times odds (n - j) / (j + 1), which falls as j grows.
+    """
+    one = 1 << _BITS
+    scaled, enough = int(mp.ceil(odds * (1 + MARGIN) * one)), int(MARGIN * one)
+    term, total = one, 0
     for j in range(k, n):
-        ratio = odds * (n - j) / (j + 1)
-        term *= ratio
+        term = -(-term * scaled * (n - j) // ((j + 1) * one))
         total += term
-        if term < total * MARGIN:  # later ratios are smaller, so a geometric series bounds the rest
-            total += term * ratio / (1 - ratio)
-            break
-    return total * (1 + MARGIN)
+        if term <= enough:  # later ratios are smaller, so a geometric series bounds the rest
+            ratio = odds * (1 + MARGIN) * (n - j) / (j + 1)
+            return (total + term * ratio / (1 - ratio)) / one
+    return mp.mpf(total) / one
 
 
 def is_lower_bound(p: Any, k: int, n: int, alpha: Any) -> bool:
