@@ -1,7 +1,7 @@
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from torch import nn
 
 from doublebubble import Certifier, CertifyConfig
 from doublebubble.certificate import Certificate
+from doublebubble.config import PaperSearch
 from doublebubble.data import load_dataset
 from doublebubble.engines.base import Engine, Failure, Outcome, Recipe, execute, in_groups
 from doublebubble.engines.local import LocalEngine
@@ -39,32 +40,19 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module")
+def standing() -> Iterator[str]:
+    """The address of a cluster with two CPUs: starting one takes longer than most of what is tested on it."""
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "num_gpus": 0})
+    yield cluster.address
+    end: Callable[[], None] = cluster.shutdown
+    end()
+
+
 def outcomes_by_index(path: Path, job: Job, engine: Engine) -> dict[int, dict[str, object]]:
     with RunStore(path, job.spec) as store:
         execute(engine, job.groups(store), store, lambda record: None)
     return {record.index: record.without_time() for record in read_run(path).records}
-
-
-@pytest.mark.parametrize(
-    ("config", "noise"),
-    [
-        (CertifyConfig(n=300, n0=50), {}),
-        (CertifyConfig(n=300, n0=50), {"noise": "lattice", "grid": 16}),
-        (CertifyConfig(radii=(0.25, 0.5), max_draws=2000), {"noise": "lattice", "grid": 16}),
-        (CertifyConfig(radii=(0.25, 0.5), max_draws=4000), {}),
-    ],
-    ids=["fixed", "lattice", "radii on the lattice", "hard"],
-)
-def test_two_workers_write_the_records_of_one_process(
-    tmp_path: Path, config: CertifyConfig, noise: dict[str, Any]
-) -> None:
-    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16, **noise)
-    local = outcomes_by_index(tmp_path / "local", job, Place().build(job))
-    cluster = outcomes_by_index(tmp_path / "ray", job, RayEngine(job.recipe, job.spec.device, workers=2))
-    assert len(local) == 18
-    assert ("control variate since" in str(local)) == (config.max_draws == 4000), "hard inputs go on with one"
-    assert cluster == local
-    assert not ray.is_initialized()
 
 
 def test_a_cluster_that_is_there_is_joined_and_left_standing_and_its_gpus_are_shared(tmp_path: Path) -> None:
@@ -88,6 +76,30 @@ def test_a_cluster_that_is_there_is_joined_and_left_standing_and_its_gpus_are_sh
     finally:
         end: Callable[[], None] = cluster.shutdown
         end()
+
+
+@pytest.mark.parametrize(
+    ("config", "noise", "own"),
+    [
+        (CertifyConfig(n=300, n0=50), {}, True),
+        (CertifyConfig(n=300, n0=50), {"noise": "lattice", "grid": 16}, False),
+        (CertifyConfig(radii=(0.25, 0.5), max_draws=2000), {"noise": "lattice", "grid": 16}, False),
+        (CertifyConfig(radii=(0.25, 0.5), max_draws=4000), {}, False),
+        (CertifyConfig(n=100, protocol="paper", paper=PaperSearch(iterations=3, line_iterations=2)), {}, False),
+    ],
+    ids=["fixed", "lattice", "radii on the lattice", "hard", "published"],
+)
+def test_two_workers_write_the_records_of_one_process(
+    tmp_path: Path, config: CertifyConfig, noise: dict[str, Any], own: bool, request: pytest.FixtureRequest
+) -> None:
+    job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:90:5", batch_size=16, **noise)
+    local = outcomes_by_index(tmp_path / "local", job, Place().build(job))
+    address = None if own else request.getfixturevalue("standing")  # first those that end a cluster of their own
+    cluster = outcomes_by_index(tmp_path / "ray", job, RayEngine(job.recipe, job.spec.device, 2, address))
+    assert len(local) == 18
+    assert ("control variate since" in str(local)) == (config.max_draws == 4000), "hard inputs go on with one"
+    assert cluster == local
+    assert not ray.is_initialized()
 
 
 class Deadly:
@@ -122,12 +134,12 @@ def recipe(marker: Path) -> DeadlyRecipe:
 
 @pytest.mark.not_reverified("its certificates are invented")
 def test_lost_workers_are_replaced_and_only_what_kills_them_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standing: str
 ) -> None:
     monkeypatch.setattr("doublebubble.engines.ray.ATTEMPTS", 2)  # input 11 may die once while alone
     groups = in_groups((Input(index, torch.zeros(1), 1) for index in range(16)), 3)
     found: dict[int, Outcome] = {}
-    for outcome in RayEngine(recipe(tmp_path / "marker"), CPU, workers=2).outcomes(groups):
+    for outcome in RayEngine(recipe(tmp_path / "marker"), CPU, 2, standing).outcomes(groups):
         assert outcome.index not in found
         found[outcome.index] = outcome
     assert sorted(found) == list(range(16))
@@ -158,8 +170,9 @@ class Occupant:
 
 
 @pytest.mark.not_reverified("its certificate is invented")
-def test_workers_that_must_wait_for_others_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "num_gpus": 0})
+def test_workers_that_must_wait_for_others_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standing: str
+) -> None:
     said: list[str] = []
 
     def make_room(message: str, *rest: object, **more: object) -> None:
@@ -167,25 +180,23 @@ def test_workers_that_must_wait_for_others_say_so(tmp_path: Path, monkeypatch: p
         ray.kill(ray.get_actor("occupant", namespace="others"))
 
     try:
-        ray.init(address=cluster.address, logging_level=logging.ERROR, log_to_driver=False)
+        ray.init(address=standing, logging_level=logging.ERROR, log_to_driver=False)
         options = {"name": "occupant", "namespace": "others", "lifetime": "detached", "num_cpus": 1}
         holder: Any = ray.remote(Occupant).options(**options).remote()
         ray.get(holder.__ray_ready__.remote())
         ray.shutdown()
         monkeypatch.setattr("doublebubble.engines.ray.PATIENCE", 1.0)
         monkeypatch.setattr("doublebubble.engines.ray.warnings.warn", make_room)
-        engine = RayEngine(recipe(tmp_path / "marker"), CPU, 2, cluster.address)
+        engine = RayEngine(recipe(tmp_path / "marker"), CPU, 2, standing)
         found = list(engine.outcomes(iter([[Input(0, torch.zeros(1), 1)]])))
     finally:
         ray.shutdown()
-        end: Callable[[], None] = cluster.shutdown
-        end()
     assert [outcome.index for outcome in found] == [0]
     assert len(said) == 1
     assert "they need 2 CPU, and of the cluster's 2 only 1 were free. The run waits until others release" in said[0]
 
 
-def test_black_boxes_and_onnx_files_travel_and_what_cannot_says_so(tmp_path: Path) -> None:
+def test_black_boxes_and_onnx_files_travel_and_what_cannot_says_so(tmp_path: Path, standing: str) -> None:
     save_linear(tmp_path / "m.onnx", batch=16)
     data, config = load_dataset("digits", "test"), CertifyConfig(n=200, n0=50, gradient="approximate")
     weight = WEIGHT.copy()
@@ -193,10 +204,11 @@ def test_black_boxes_and_onnx_files_travel_and_what_cannot_says_so(tmp_path: Pat
     for number, model in enumerate((load_onnx(tmp_path / "m.onnx", 10), box)):
         job = make_job(model, data, 0.5, config, indices="0:20:5", batch_size=16)
         local = outcomes_by_index(tmp_path / f"local {number}", job, Place().build(job))
-        cluster = outcomes_by_index(tmp_path / f"ray {number}", job, RayEngine(job.recipe, job.spec.device, workers=1))
+        engine = RayEngine(job.recipe, job.spec.device, 1, standing)
+        cluster = outcomes_by_index(tmp_path / f"ray {number}", job, engine)
         assert cluster == local
         assert len(local) == 4
     lock = threading.Lock()
     locked = make_job(black_box(lambda x: (lock, x.reshape(len(x), -1) @ weight)[1], 10), data, 0.5, config)
     with pytest.raises(RunError, match=r"ray: the model cannot be sent to other processes .*engine local needs no"):
-        list(RayEngine(locked.recipe, locked.spec.device, workers=1).outcomes(iter([])))
+        list(RayEngine(locked.recipe, locked.spec.device, 1, standing).outcomes(iter([])))
