@@ -18,7 +18,7 @@ from doublebubble import Certifier, CertifyConfig, Program, SmoothedClassifier, 
 from doublebubble.measuring import fastest_program
 from doublebubble.noise.source import GaussianSource
 from doublebubble.protocols import sound
-from doublebubble.smoothing import soft
+from doublebubble.smoothing import soft_look
 from doublebubble.smoothing.forward import Forward
 from doublebubble.tally import Accumulator
 
@@ -56,7 +56,7 @@ class Shares:
         """Within, the parts of the work are counted."""
         parts: list[tuple[Any, str, str]] = [
             (Forward, "logits", "forward passes"),
-            (soft, "_gradient", "backward passes"),
+            (soft_look, "_gradient", "backward passes"),
             (GaussianSource, "draw", "noise"),
             (GaussianSource, "__init__", "noise"),
             (Accumulator, "add", "counts and moments"),
