@@ -11,8 +11,8 @@ import torch
 from doublebubble import SmoothedClassifier, registry
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.certificate import Status
+from doublebubble.certifier import Certifier
 from doublebubble.config import CertifyConfig
-from doublebubble.protocols.paper import certify_many
 from doublebubble.smoothing import Input
 from doublebubble.types import GradientKind, Method
 from tests.digits import digits, digits_model
@@ -27,7 +27,9 @@ def winners(gradient: GradientKind, inputs: int) -> None:
     images, labels = digits()
     smoothed = SmoothedClassifier(digits_model(), 0.25, 10, batch_size=500)
     config = CertifyConfig(protocol="paper", n=N, methods=METHODS, gradient=gradient)
-    done = certify_many(smoothed, config, [Input(i, images[i], int(labels[i])) for i in range(1500, 1500 + inputs)])
+    done = Certifier(smoothed, config).certify_inputs(
+        [Input(i, images[i], int(labels[i])) for i in range(1500, 1500 + inputs)]
+    )
     kept = [c for c in done if c.status is Status.CERTIFIED]
     wins = Counter(c.method for c in kept)
     print(f"digits, sigma 0.25, N {N}, {gradient}: {len(kept)} of {inputs} certified, not a guarantee")
@@ -46,7 +48,7 @@ def misses(gradient: GradientKind, repetitions: int) -> None:
     truth = oracle.robust_distance(x.numpy(), 0.5, 0.0, 1.0)
     smoothed = SmoothedClassifier(oracle, 0.5, 2, batch_size=500)
     config = CertifyConfig(protocol="paper", n=N, methods=METHODS, gradient=gradient)
-    done = certify_many(smoothed, config, [Input(i, x, 1) for i in range(repetitions)])
+    done = Certifier(smoothed, config).certify_inputs([Input(i, x, 1) for i in range(repetitions)])
     print(f"half-space, sigma 0.5, N {N}, {gradient}: radii above the true {truth:.3f} at a nominal {config.alpha:.0%}")
     for method in METHODS:
         print(f"  {method:9s} {sum(c.radii[method] > truth for c in done) / repetitions:6.1%} of {repetitions}")

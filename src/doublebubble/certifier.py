@@ -13,6 +13,7 @@ from doublebubble.config import CertifyConfig
 from doublebubble.errors import DoubleBubbleWarning, InputError, ModelError, SettingError
 from doublebubble.geometry import cohen_ceiling
 from doublebubble.protocols import paper, sequential, sound
+from doublebubble.protocols.rounds import in_order
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.smoothing.gradient_choice import suited
 from doublebubble.smoothing.inputs import as_tensor
@@ -85,19 +86,21 @@ class Certifier:
         """The certificates of several inputs, each the same as if it were certified alone."""
         if not self.config.sequential:
             self.smoothed.expect(len(inputs) * (self.config.n0 + self.config.n))
-        if self.config.protocol == "paper":
-            return paper.certify_many(self.smoothed, self.config, inputs)
-        if self.config.sequential:
-            return sequential.certify_many(self.smoothed, self.config, inputs)
+        if (found := self._decided(inputs)) is not None:
+            return in_order(found)
         return sound.certify_many(self.smoothed, self.config, inputs) if inputs else []
 
     def certify_stream(self, inputs: Iterable[Input]) -> Iterator[Certificate]:
         """The same certificates as they are ready: in any order, but for fixed draws under `sound` in the inputs'."""
-        if self.config.sequential:
-            return sequential.certify_stream(self.smoothed, self.config, inputs)
-        if self.config.protocol == "paper":
-            return paper.certify_stream(self.smoothed, self.config, inputs)
+        if (found := self._decided(inputs)) is not None:
+            return (certificate for _, certificate in found)
         return (certificate for given in inputs for certificate in self.certify_inputs([given]))
+
+    def _decided(self, inputs: Iterable[Input]) -> Iterator[tuple[int, Certificate]] | None:
+        """Certificates with the places of their inputs where these need unequal draws; None where n draws are fixed."""
+        if self.config.protocol == "paper":
+            return paper.decided(self.smoothed, self.config, inputs)
+        return sequential.decided(self.smoothed, self.config, inputs) if self.config.sequential else None
 
     def __repr__(self) -> str:
         asked = self.config

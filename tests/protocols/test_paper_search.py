@@ -15,7 +15,6 @@ from doublebubble.audit.oracles import HalfSpace
 from doublebubble.bounds import goodman
 from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.geometry import double_bubble_radius
-from doublebubble.protocols import paper
 from doublebubble.protocols.paper_search import (
     Found,
     Measured,
@@ -27,8 +26,8 @@ from doublebubble.protocols.paper_search import (
     goodman_rivals,
 )
 from doublebubble.search.gradients import Cost, Estimator, Rivals
-from doublebubble.smoothing import Input
 from doublebubble.streams import Stage
+from tests.protocols.published import certify
 
 X1 = torch.tensor([0.5, 0.4], dtype=torch.float64)
 
@@ -213,7 +212,7 @@ def test_a_find_that_all_draws_do_not_confirm_is_dropped(
 
     monkeypatch.setattr(SearchedInput, "measure", measure)
     working = searched(draws=10)
-    c = paper.certify_many(working.smoothed, working.config, [Input(0, X1, 1)])[0]
+    c = certify(working.smoothed, working.config, X1, 0, 1)
     assert len(c.balls) == 1
     assert c.radii["double"] == c.radii["single"] == c.radii["cohen"] > 0
     assert "all n draws do not confirm it" in c.reason

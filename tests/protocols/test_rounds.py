@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 import pytest
 import torch
 
+from doublebubble.certificate import Certificate
 from doublebubble.protocols.rounds import AtWork, in_order, in_rounds
 from doublebubble.smoothing import Input
+from tests.runs.samples import certificate
 
 
 class Counting(AtWork):
@@ -20,12 +22,12 @@ class Counting(AtWork):
     def done(self) -> bool:
         return self.left == 0
 
-    def certificate(self) -> str:  # type: ignore[override]
+    def certificate(self) -> Certificate:
         assert self.done
-        return f"certificate {self.number}"
+        return certificate(self.number)
 
 
-def rounds_of(lengths: Sequence[int], room: int) -> tuple[list[tuple[int, str]], list[list[int]]]:
+def rounds_of(lengths: Sequence[int], room: int) -> tuple[list[tuple[int, int]], list[list[int]]]:
     together: list[list[int]] = []
 
     def advance(active: Sequence[Counting]) -> None:
@@ -37,15 +39,15 @@ def rounds_of(lengths: Sequence[int], room: int) -> tuple[list[tuple[int, str]],
         for length in lengths:
             yield Input(length, torch.zeros(1))
 
-    found: list[tuple[int, str]] = list(in_rounds(inputs(), lambda: room, Counting, advance))  # type: ignore[arg-type]
-    return found, together
+    found = list(in_rounds(inputs(), lambda: room, Counting, advance))
+    assert [one.index for one in in_order(found)] == list(range(len(lengths)))
+    return [(number, one.index) for number, one in found], together
 
 
 def test_whoever_is_done_makes_room_for_the_next() -> None:
     found, together = rounds_of([3, 1, 2, 1], 2)
     assert together == [[0, 1], [0, 2], [0, 2], [3]]
-    assert found == [(number, f"certificate {number}") for number in (1, 0, 2, 3)]
-    assert in_order(found) == [f"certificate {number}" for number in range(4)]  # type: ignore[arg-type]
+    assert found == [(number, number) for number in (1, 0, 2, 3)]
 
 
 @pytest.mark.parametrize("room", [1, 2, 5, 50])

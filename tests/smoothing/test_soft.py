@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from doublebubble.smoothing import SmoothedClassifier, SoftRequest, SoftScores, soft_look
+from doublebubble.smoothing.soft_look import Directions
 from doublebubble.streams import Stream
 from doublebubble.types import Counts
 from tests.smoothing.subjects import image, small_net
@@ -26,9 +27,9 @@ class Counted(nn.Module):
         return logits * (1 + 1e-5 * batch.mean()) if self.company else logits
 
 
-def requests(directions: object = lambda counts: ROWS, gumbel: bool = True) -> list[SoftRequest]:
+def requests(directions: Directions, gumbel: bool = True) -> list[SoftRequest]:
     return [
-        SoftRequest(image(number), n, Stream(0, number, "search"), directions, gumbel, plain_votes=number == 2)  # type: ignore[arg-type]
+        SoftRequest(image(number), n, Stream(0, number, "search"), directions, gumbel, plain_votes=number == 2)
         for number, n in enumerate(SIZES)
     ]
 

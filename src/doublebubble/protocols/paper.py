@@ -22,7 +22,7 @@ from doublebubble.protocols.paper_search import (
     find_second,
     find_third,
 )
-from doublebubble.protocols.rounds import AtWork, in_order, in_rounds
+from doublebubble.protocols.rounds import AtWork, in_rounds
 from doublebubble.search.gradients import Cost, RadiusGradient, radius_gradients
 from doublebubble.smoothing import Input, SmoothedClassifier
 from doublebubble.streams import INPUT
@@ -33,24 +33,13 @@ _MOST_TOGETHER = 16  # inputs
 _QUICK = 0.3  # seconds for one look
 
 
-def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
-    """What was published of each input, in their order, each as if it were alone. NOT A GUARANTEE at any level."""
-    return in_order(decided(smoothed, config, inputs))
-
-
-def certify_stream(
-    smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
-) -> Iterator[Certificate]:
-    """The same as the searches end, in any order."""
-    return (certificate for _, certificate in decided(smoothed, config, inputs))
-
-
 def decided(
     smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
 ) -> Iterator[tuple[int, Certificate]]:
-    """The certificates with the places of their inputs, in the order in which their searches end.
+    """What was published of each input, with its place, in the order in which searches end; each as if it were alone.
 
-    Looks around several inputs share micro-batches where a look is quick: as many as leave little of them empty.
+    NOT A GUARANTEE at any level. Looks around several inputs share micro-batches where a look is quick: as many as
+    leave little of them empty.
     """
     if config.protocol != "paper":
         raise SettingError(f"protocol: expected settings for paper, got {config.protocol}")

@@ -34,7 +34,7 @@ from doublebubble.certificate import Ball, Certificate, Status
 from doublebubble.config import CertifyConfig
 from doublebubble.geometry import cohen_ceiling
 from doublebubble.protocols.control import Controlling, reserve_for
-from doublebubble.protocols.rounds import AtWork, in_order, in_rounds
+from doublebubble.protocols.rounds import AtWork, in_rounds
 from doublebubble.protocols.sound import noise_of
 from doublebubble.search.gradients import Cost
 from doublebubble.smoothing import Input, SmoothedClassifier
@@ -92,22 +92,13 @@ def out_of_reach(config: CertifyConfig, sigma: float) -> tuple[float, ...]:
     return tuple(radius for radius, wealth, level in each if wealth < target(level))
 
 
-def certify_many(smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Sequence[Input]) -> list[Certificate]:
-    """A certificate for each input, in their order, each as if it were alone."""
-    return in_order(decided(smoothed, config, inputs))
-
-
-def certify_stream(
-    smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
-) -> Iterator[Certificate]:
-    """Certificates as inputs are decided: each then leaves, and the next input takes its place in the batches."""
-    return (certificate for _, certificate in decided(smoothed, config, inputs))
-
-
 def decided(
     smoothed: SmoothedClassifier, config: CertifyConfig, inputs: Iterable[Input]
 ) -> Iterator[tuple[int, Certificate]]:
-    """The certificates with the places of their inputs, in the order in which they are decided."""
+    """The certificates with the places of their inputs, in the order in which they are decided; each as if alone.
+
+    A decided input leaves, and the next takes its place in the batches.
+    """
     room = max(1, -(-_ROUND * smoothed.batch_size // _CHUNK))
     begin = functools.partial(_Sampling, smoothed, config)
     return in_rounds(inputs, lambda: room, begin, functools.partial(_extend, smoothed))

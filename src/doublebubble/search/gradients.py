@@ -98,14 +98,17 @@ def slopes_of(smoothed: SmoothedClassifier, requests: Sequence[SlopeRequest]) ->
 def _scores_of(smoothed: SmoothedClassifier, request: SlopeRequest) -> SoftRequest | None:
     """What autograd is asked where it counts the votes too; None where they are those of a tally."""
     estimator, directions, classes = request.estimator, request.directions, smoothed.num_classes
-    gumbel = estimator in (Estimator.FULL, Estimator.AUTOGRAD_ONLY)
-    if estimator is not Estimator.FULL and (
-        smoothed.noise.name != "gaussian" if gumbel else estimator is not Estimator.SOFT or callable(directions)
-    ):
+    counts_votes = {
+        Estimator.APPROXIMATE: False,
+        Estimator.FULL: True,
+        Estimator.SOFT: not callable(directions),
+        Estimator.AUTOGRAD_ONLY: smoothed.noise.name == "gaussian",
+    }
+    if not counts_votes[estimator]:
         return None
     asked = (lambda counts: _rows(directions(counts), classes)) if callable(directions) else _rows(directions, classes)
     plain = estimator is Estimator.AUTOGRAD_ONLY
-    return SoftRequest(request.x, request.n, request.stream, asked, gumbel, plain)
+    return SoftRequest(request.x, request.n, request.stream, asked, estimator is not Estimator.SOFT, plain)
 
 
 def _by_autograd(request: SlopeRequest, scores: SoftScores) -> Slopes:
