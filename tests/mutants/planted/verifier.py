@@ -46,8 +46,8 @@ MUTANTS = (
     Mutant(
         "tail-of-one-term",
         _NUMBERS,
-        "        total += term\n        if term < total * MARGIN:",
-        "        if term < total * MARGIN:",
+        "        total += term\n        if term <= enough:",
+        "        if term <= enough:",
         "A binomial tail of one term is far too small, so any bound would be one.",
         (f"{_TESTS}::test_binomial_tails_are_those_of_exact_sums",),
         quick=True,
