@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RUN := $(BIN)/python -m
+# Tests start hundreds of processes: compiled modules are kept, whatever the shell says, or each compiles all of them.
+COMPILED := PYTHONDONTWRITEBYTECODE=
 
 .PHONY: help venv demo test lint types layers docs accessibility package bench validity faults mutants clean
 help: ## list the targets
@@ -21,7 +23,7 @@ demo: venv ## train a small digit classifier, certify 50 digits, draw the result
 
 test: venv ## run the whole test suite
 	@echo "==> running the tests on all cores"
-	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) pytest -n auto --dist worksteal
+	@$(COMPILED) OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) pytest -n auto --dist worksteal
 
 lint: venv ## ruff: style and formatting
 	$(RUN) ruff check .
@@ -71,7 +73,7 @@ faults: venv ## kill a run 30 times at random moments, under both engines, resum
 
 mutants: venv ## plant soundness bugs one at a time and see that the tests catch each: about ten minutes
 	@echo "==> planting the bugs of tests/mutants in copies of the package"
-	@$(RUN) tests.mutants.run
+	@$(COMPILED) $(RUN) tests.mutants.run
 
 clean: ## remove what the other targets made
 	rm -rf .venv .axe demo-out dist package-out site validity-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

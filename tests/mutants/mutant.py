@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from tests.mutants import planted
@@ -46,9 +47,10 @@ class Mutant:
         return "it changes nothing" if self.old == self.new else None
 
     def plant(self, package: Path) -> None:
-        """Put the bug into a copy of the package."""
+        """Put the bug into a copy of the package, and away with what was compiled without it."""
         path = package / self.file
         path.write_text(path.read_text().replace(self.old, self.new))
+        Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 @cache

@@ -84,7 +84,8 @@ def _tested(tests: Sequence[str], package: Path, mutant: Mutant | None) -> _Run:
     """Run tests in a process of their own on a copy of the package, with the bug planted if there is one."""
     with tempfile.TemporaryDirectory(prefix="mutant-") as name:
         folder = Path(name)
-        shutil.copytree(package, folder / "src" / "doublebubble", ignore=shutil.ignore_patterns("__pycache__"))
+        # Compiled modules come along, but for those that somebody is writing: to compile them takes longer than a test.
+        shutil.copytree(package, folder / "src" / "doublebubble", ignore=shutil.ignore_patterns("*.pyc.*"))
         if mutant is not None:
             mutant.plant(folder / "src" / "doublebubble")
         module = "doublebubble" if mutant is None else mutant.module
