@@ -11,12 +11,14 @@ import sys
 from pathlib import Path
 
 from doublebubble.audit.reverify.runs import reverify_run
+from doublebubble.errors import RunError
 from doublebubble.facade.auditing import inputs_of
 from doublebubble.files import write_whole
 from doublebubble.models.checkpoints import WEIGHTS
 from doublebubble.reproduce import EXPERIMENTS, chosen_scale
 from doublebubble.reproduce.claims_page import FIGURES, IMAGES, claims_page
 from doublebubble.reproduce.evidence import Evidence, Trained
+from doublebubble.reproduce.looking import read_simulation
 from doublebubble.reproduce.packed import SUFFIX, pack_run, unpacked
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import read_run
@@ -79,8 +81,13 @@ def _note_training(model: Path, folder: Path) -> None:
         noisy_accuracy=metrics[-1].noisy_accuracy if metrics else None,
         weights_sha256=hashlib.sha256((model / WEIGHTS).read_bytes()).hexdigest(),
     )
+    file = folder / f"{model.name}.json"
+    if file.exists():
+        if read_simulation(file, Trained).weights_sha256 != note.weights_sha256:
+            raise RunError(f"{model}: other weights than those behind the runs that are packed already")
+        return  # trained again to go on: the first note tells the time
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / f"{model.name}.json", (note.model_dump_json() + "\n").encode())
+    write_whole(file, (note.model_dump_json() + "\n").encode())
 
 
 def _copy(source: Path, target: Path) -> None:

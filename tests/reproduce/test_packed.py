@@ -17,7 +17,7 @@ from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed, unpacke
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.training import preset
 from doublebubble.training.loop import SETTINGS
-from doublebubble.training.metrics import EpochMetrics, append_metrics
+from doublebubble.training.metrics import METRICS, EpochMetrics, append_metrics
 from tests.engines.centroids import make
 
 
@@ -78,12 +78,35 @@ def test_what_is_no_complete_run_is_refused(run: Path, tmp_path: Path) -> None:
         pass
 
 
-def test_a_model_whose_training_goes_on_is_not_noted(tmp_path: Path) -> None:
-    model, noted = tmp_path / "out" / "models" / "digits-gaussian-0.5", tmp_path / "results" / "models"
-    model.mkdir(parents=True)
-    (model / SETTINGS).write_text(preset("digits", "gaussian", 0.5, epochs=2).model_dump_json())
-    (model / WEIGHTS).write_bytes(b"weights")
-    for epoch in (1, 2):
-        append_metrics(model, EpochMetrics(epoch, 1.0, 0.5, 0.5, 0.1, 3.0))
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    folder = tmp_path / "out" / "models" / "digits-gaussian-0.5"
+    folder.mkdir(parents=True)
+    (folder / SETTINGS).write_text(preset("digits", "gaussian", 0.5, epochs=2).model_dump_json())
+    (folder / WEIGHTS).write_bytes(b"weights")
+    append_metrics(folder, EpochMetrics(1, 1.0, 0.5, 0.5, 0.1, 3.0))
+    return folder
+
+
+def test_a_model_whose_training_goes_on_is_not_noted(model: Path, tmp_path: Path) -> None:
+    note = tmp_path / "results" / "models" / f"{model.name}.json"
+    for more in (False, True):
+        if more:
+            append_metrics(model, EpochMetrics(2, 1.0, 0.5, 0.5, 0.1, 3.0))
         generate_reproduction.pack(tmp_path / "out", tmp_path / "results")
-        assert (noted / f"{model.name}.json").exists() is (epoch == 2)
+        assert note.exists() is more
+
+
+def test_a_model_trained_again_keeps_its_note_and_must_have_its_weights(model: Path, tmp_path: Path) -> None:
+    append_metrics(model, EpochMetrics(2, 1.0, 0.5, 0.5, 0.1, 3.0))
+    generate_reproduction.pack(tmp_path / "out", tmp_path / "results")
+    note = tmp_path / "results" / "models" / f"{model.name}.json"
+    first = note.read_bytes()
+    (model / METRICS).unlink()
+    for epoch in (1, 2):
+        append_metrics(model, EpochMetrics(epoch, 1.0, 0.5, 0.5, 0.1, 700.0))
+    generate_reproduction.pack(tmp_path / "out", tmp_path / "results")
+    assert note.read_bytes() == first
+    (model / WEIGHTS).write_bytes(b"other weights")
+    with pytest.raises(RunError, match="other weights than those behind the runs that are packed already"):
+        generate_reproduction.pack(tmp_path / "out", tmp_path / "results")
