@@ -4,6 +4,8 @@ BIN := .venv/bin
 RUN := $(BIN)/python -m
 # Tests start hundreds of processes: compiled modules are kept, whatever the shell says, or each compiles all of them.
 COMPILED := PYTHONDONTWRITEBYTECODE=
+# One more than there are cores: some tests wait for clusters, browsers and commands that they start.
+WORKERS = $(shell $(BIN)/python -c 'import os; print(1 + len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)))')
 
 .PHONY: help venv demo test lint types layers docs accessibility package bench validity faults mutants clean
 help: ## list the targets
@@ -23,7 +25,7 @@ demo: venv ## train a small digit classifier, certify 50 digits, draw the result
 
 test: venv ## run the whole test suite
 	@echo "==> running the tests on all cores"
-	@$(COMPILED) OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) pytest -n auto --dist worksteal
+	@$(COMPILED) OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) pytest -n $(WORKERS) --dist worksteal
 
 lint: venv ## ruff: style and formatting
 	$(RUN) ruff check .
