@@ -33,14 +33,18 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
     gain = float(np.mean([100 * (b / a - 1) for a, b in zip(cohen, largest, strict=True)]))
     assert mean_percent(table) == pytest.approx(gain)
     answer = average_gain(evidence)
-    assert f"/ {gain:+.1f} % (12 inputs)" in answer.paper
+    assert 0 < len(cohen) < 12, "some inputs are wrong or have no radius"
+    assert f"/ {gain:+.1f} % (" in answer.paper
+    assert f"{len(cohen)} of 12 inputs)" in answer.paper
     plan = radii(made, Wanted(STUDY, 0.5, "sound", "full", wide=True))
     sound = float(np.mean([100 * (b / a - 1) for a, b in zip(*plan, strict=True)]))
-    assert answer.sound == f"digits, sigma 0.5: {sound:+.1f} % (20 inputs)"
+    assert answer.sound == f"digits, sigma 0.5: {sound:+.1f} % ({len(plan[0])} of 20 inputs)"
     thrifty = radii(made, Wanted(STUDY, 0.5, "paper", "full", wide=True, thrifty=True))
     aside = float(np.mean([100 * (b / a - 1) for a, b in zip(*thrifty, strict=True)]))
     assert "thrifty form, sigma 0.5: " in answer.paper
-    assert f"/ {aside:+.1f} % (20 inputs)" in answer.paper
+    assert f"/ {aside:+.1f} % (" in answer.paper
+    assert f"{len(thrifty[0])} of 20 inputs)" in answer.paper
+    assert f": {share_improved(table):.0%} of {len(cohen)} inputs" in improved(evidence).brief.paper
     assert "was not run" in improved(evidence).sentence, "no coins were thrown"
     shares = [share_won(table, method) or 0.0 for method in ("cohen", "single", "boundary", "double")]
     assert sum(shares) == pytest.approx(1.0)
@@ -48,12 +52,13 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
 
 def test_an_answer_in_brief_has_the_numbers_of_full_gradients(made: Path) -> None:
     evidence = Evidence(made, SCALE)
-    shares = {}
+    shares, words = {}, []
     for sigma in STUDY.curves:
         cohen, largest = radii(made, Wanted(STUDY, sigma, "paper", "full"))
         shares[sigma] = sum(b > a for a, b in zip(cohen, largest, strict=True)) / len(cohen)
+        words.append(f"sigma {sigma:g}: {shares[sigma]:.0%} of {len(cohen)} inputs")
     brief = improved(evidence).brief
-    assert brief.paper == "<br>".join(f"sigma {sigma:g}: {share:.0%}" for sigma, share in shares.items())
+    assert brief.paper == "<br>".join(words)
     expected = {0: "no", len(shares): "yes"}.get(sum(share > 0.8 for share in shares.values()), "in part")
     assert brief.as_printed == expected
     medians = []

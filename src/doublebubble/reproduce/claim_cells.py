@@ -43,6 +43,11 @@ def share_won(table: pd.DataFrame, method: str) -> float | None:
     return found[method].value if method in found else None
 
 
+def counted(table: pd.DataFrame) -> int:
+    """How many inputs are correctly predicted and have a Cohen radius, so that a gain over it can be told."""
+    return len(improvements(table, REPORTED)[0])
+
+
 def hardest(evidence: Evidence) -> Study:
     """CIFAR-10 if the scale has it."""
     return next((s for s in evidence.scale.studies if s.dataset == "cifar10"), evidence.scale.studies[0])
@@ -90,10 +95,11 @@ def _pair(
     form: str,
 ) -> str:
     tables = [held(study, sigma, gradient) for gradient in GRADIENTS]
-    inputs = max((len(table) for table in tables if table is not None), default=0)
-    if not inputs:
+    there = [table for table in tables if table is not None]
+    if not there:
         return NOT_RUN
-    return " / ".join(_words(table, measure, form) for table in tables) + f" ({inputs} inputs)"
+    counts = " / ".join(dict.fromkeys(str(counted(table)) for table in there))
+    return " / ".join(_words(table, measure, form) for table in tables) + f" ({counts} of {len(there[0])} inputs)"
 
 
 def sound_over(
@@ -107,7 +113,7 @@ def sound_over(
     parts = []
     for sigma in sigmas:
         table = evidence.sound(study, sigma)
-        more = "" if table is None else f" ({len(table)} inputs)"
+        more = "" if table is None else f" ({counted(table)} of {len(table)} inputs)"
         parts.append((f"sigma {sigma:g}", _words(table, measure, form) + more))
     return parts
 

@@ -39,7 +39,8 @@ instead**: `sound` with methods `auto`, both the default; [what it gives](#what-
 Written by `python docs/generate_reproduction.py` from the records under `results/`, scale `{scale}`. `paper`: n {n}
 draws in each look, alpha {alpha:g}, approximate / full gradients; the thrifty form, fewer draws in the search, is named
 where it is shown. `sound`: the same n and alpha, full gradients. Gains are over each protocol's own Cohen radius, on
-correctly predicted inputs. In the table above `paper` is by full gradients.
+correctly predicted inputs: "7 of 15 inputs" says that of 15 tried so many are correct and have a Cohen radius. In the
+table above `paper` is by full gradients.
 """
 _BRIEF = """| | the publication says | as printed? | `paper` here, no guarantee | what holds: `sound` |
 |---|---|---|---|---|

@@ -15,6 +15,7 @@ from doublebubble.reproduce.claim_cells import (
     Parts,
     by_sigma,
     cell,
+    counted,
     easiest,
     hardest,
     macer_change,
@@ -45,7 +46,8 @@ def improved(evidence: Evidence) -> Answer:
     """More than 80 % of inputs improved on the hardest set; CIFAR-10 is the hardest that is run here."""
     study = hardest(evidence)
     paper = cell(over(evidence, study, share_improved, "{:.0%}", study.curves))
-    found = _full(evidence, study, share_improved, study.curves)
+    found, held = (side(evidence, study, share_improved, study.curves) for side in (_full, _sound))
+    tried, kept = (side(evidence, study, counted, study.curves) for side in (_full, _sound))
     return Answer(
         paper,
         cell(sound_over(evidence, study, share_improved, "{:.0%}", study.curves)),
@@ -56,8 +58,8 @@ def improved(evidence: Evidence) -> Answer:
         ),
         Brief(
             verdict([value > 0.8 for value in found.values()]),
-            _listed(found, "{:.0%}"),
-            _listed(_sound(evidence, study, share_improved, study.curves), "{:.0%}"),
+            _listed(found, "{:.0%}", tried),
+            _listed(held, "{:.0%}", kept),
         ),
     )
 
@@ -225,7 +227,9 @@ def _over_sigma(evidence: Evidence, study: Study, measure: Measure, form: str, f
     )
 
 
-def _listed(found: dict[float, float] | dict[str, float], form: str) -> str:
-    """Values, each with the sigma or the study that it is of."""
+def _listed(found: dict[float, float] | dict[str, float], form: str, inputs: dict[float, float] | None = None) -> str:
+    """Values, each with the sigma or the study that it is of, and of how many inputs if that is told."""
     of = {key: f"sigma {key:g}" if isinstance(key, float) else key for key in found}
-    return "<br>".join(f"{of[key]}: {form.format(value)}" for key, value in found.items()) or NOT_RUN
+    among: dict[float | str, str] = {key: f" of {count:.0f} inputs" for key, count in (inputs or {}).items()}
+    words = [f"{of[key]}: {form.format(value)}{among.get(key, '')}" for key, value in found.items()]
+    return "<br>".join(words) or NOT_RUN
