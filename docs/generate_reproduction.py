@@ -43,11 +43,11 @@ def page(results: Path = RESULTS) -> str:
 
 def pack(out: Path, results: Path = RESULTS) -> int:
     """Take what is complete of an experiment's folder into results; the size of all results in bytes."""
+    for model in sorted(path for path in (out / "models").glob("*") if (path / SETTINGS).exists()):
+        _note_training(model, results / "models")  # first: other weights stop it
     for run in sorted(path for path in (out / "runs").glob("*") if path.is_dir()):
         if not read_run(run).missing:
             pack_run(run, results / "runs" / f"{run.name}{SUFFIX}")
-    for model in sorted(path for path in (out / "models").glob("*") if (path / SETTINGS).exists()):
-        _note_training(model, results / "models")
     for kept in sorted((out / "simulations").glob("*.json")):
         _copy(kept, results / "simulations" / kept.name)
     for name in EXPERIMENTS:

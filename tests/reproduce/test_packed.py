@@ -1,5 +1,6 @@
 """A packed run is the run: records, centres, and an audit that confirms it; what is no run is refused."""
 
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -97,7 +98,7 @@ def test_a_model_whose_training_goes_on_is_not_noted(model: Path, tmp_path: Path
         assert note.exists() is more
 
 
-def test_a_model_trained_again_keeps_its_note_and_must_have_its_weights(model: Path, tmp_path: Path) -> None:
+def test_a_model_trained_again_keeps_its_note_and_must_have_its_weights(model: Path, run: Path, tmp_path: Path) -> None:
     append_metrics(model, EpochMetrics(2, 1.0, 0.5, 0.5, 0.1, 3.0))
     generate_reproduction.pack(tmp_path / "out", tmp_path / "results")
     note = tmp_path / "results" / "models" / f"{model.name}.json"
@@ -108,5 +109,7 @@ def test_a_model_trained_again_keeps_its_note_and_must_have_its_weights(model: P
     generate_reproduction.pack(tmp_path / "out", tmp_path / "results")
     assert note.read_bytes() == first
     (model / WEIGHTS).write_bytes(b"other weights")
+    shutil.copytree(run, tmp_path / "out" / "runs" / run.name)
     with pytest.raises(RunError, match="other weights than those behind the runs that are packed already"):
         generate_reproduction.pack(tmp_path / "out", tmp_path / "results")
+    assert not (tmp_path / "results" / "runs").exists(), "no run of theirs is packed either"
