@@ -40,6 +40,8 @@ def test_the_published_form_comes_first_and_the_longest_runs_last() -> None:
     assert all("0.5" in step.wanted.name for step in steps[:2]), "sigma 0.5 is what most claims are of"
     assert purposes[-1] == "sound, most draws"
     assert purposes.index("thrifty form") > max(k for k, purpose in enumerate(purposes) if purpose == "published form")
+    longest = {(step.wanted.study.name, step.wanted.inputs) for step in steps if step.purpose == "sound, most draws"}
+    assert longest == {("mnist-lenet", 40), ("mnist-resnet18", 12), ("cifar10-resnet18", 15)}, "those of both protocols"
     thrifty = [step.wanted for step in steps if step.purpose == "thrifty form"]
     assert {(wanted.study.name, wanted.inputs) for wanted in thrifty} == {
         ("mnist-lenet", 200),

@@ -91,7 +91,7 @@ def coined(lab: Laboratory, study: Study, paper: StoredRun, sigma: float) -> Coi
     best = max(study.sound_forms, key=lambda form: form.n, default=None)
     wanted = Wanted(study, sigma, "sound", "full", wide=True)
     if best is not None:
-        wanted = Wanted(study, sigma, "sound", "full", methods=best.methods, n=best.n, alpha=best.alpha, wide=True)
+        wanted = Wanted.of_form(study, sigma, best)
     kept = lab.out / "simulations" / f"coins-of-{wanted.name}.json"
     if kept.exists():
         return read_simulation(kept, Coined)

@@ -49,11 +49,10 @@ class Evidence:
         return self.frame(Wanted(study, sigma, "paper", gradient, wide=True, thrifty=True))
 
     def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:
-        """`sound`, full gradients, on all inputs of the study: with the same draws and alpha, or in another form."""
+        """`sound`, full gradients: with the same draws and alpha on all inputs of the study, or in another form."""
         if form is None or form.n == study.n:
             return self.frame(Wanted(study, sigma, "sound", "full", wide=True))
-        wanted = Wanted(study, sigma, "sound", "full", methods=form.methods, n=form.n, alpha=form.alpha, wide=True)
-        return self.frame(wanted)
+        return self.frame(Wanted.of_form(study, sigma, form))
 
     def simulations(self) -> list[Looked]:
         """The published search where there is nothing to gain."""

@@ -24,7 +24,7 @@ from doublebubble.models.checkpoints import CARD
 from doublebubble.program import Program
 from doublebubble.report.facts import protocol_name
 from doublebubble.reproduce.results import Results
-from doublebubble.reproduce.scales import Scale, Study
+from doublebubble.reproduce.scales import Scale, SoundForm, Study
 from doublebubble.runs.indices import format_indices
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, StoredRun
@@ -70,6 +70,11 @@ class Wanted:
     alpha: float | None = None
     wide: bool = False
     thrifty: bool = False
+
+    @classmethod
+    def of_form(cls, study: Study, sigma: float, form: SoundForm) -> "Wanted":
+        """`sound` at a further number of draws, full gradients."""
+        return cls(study, sigma, "sound", "full", methods=form.methods, n=form.n, alpha=form.alpha, wide=form.wide)
 
     @property
     def draws(self) -> int:

@@ -52,7 +52,7 @@ def _ordered(scale: Scale) -> Iterator[tuple[str, Wanted]]:
             for gradient in GRADIENTS:
                 yield "sound, same draws", Wanted(study, sigma, "sound", gradient, wide=True)
             for form in study.sound_forms[:1]:
-                yield "sound, more draws", _sound(study, sigma, form.n, form.alpha, form.methods)
+                yield "sound, more draws", Wanted.of_form(study, sigma, form)
     for study in map(scale.study, scale.stepped):
         for step in scale.steps:
             for gradient in GRADIENTS:
@@ -76,11 +76,7 @@ def _ordered(scale: Scale) -> Iterator[tuple[str, Wanted]]:
     for study in scale.studies:
         for form in study.sound_forms[1:]:
             for sigma in study.sigmas:
-                yield "sound, most draws", _sound(study, sigma, form.n, form.alpha, form.methods)
-
-
-def _sound(study: Study, sigma: float, n: int, alpha: float, methods: tuple[str, ...] | None) -> Wanted:
-    return Wanted(study, sigma, "sound", "full", methods=methods, n=n, alpha=alpha, wide=True)
+                yield "sound, most draws", Wanted.of_form(study, sigma, form)
 
 
 def forward_draws(wanted: Wanted) -> float:

@@ -15,11 +15,15 @@ ScaleName = Literal["smoke", "cpu", "paper"]
 
 @dataclass(frozen=True)
 class SoundForm:
-    """A further number of draws at which `sound` is run on all inputs of a study; no methods stand for all of them."""
+    """A further number of draws at which `sound` is run; no methods stand for all of them.
+
+    It is run on all inputs of a study if `wide`, else on those of the published form.
+    """
 
     n: int
     alpha: float
     methods: tuple[str, ...] | None = None
+    wide: bool = True
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Study:
 
     `training` holds what differs from the data set's published recipe. `sigmas` are those of the figures over sigma,
     `curves` those of the figures over radius, and a subset of them. `inputs` are spread evenly over the test split.
-    With `wide`, so many inputs get the thrifty form of `paper` and all of `sound`; the others are some of them.
+    With `wide`, so many inputs get the thrifty form of `paper` and `sound`; the others are some of them.
     `label` tells two studies of one data set apart.
     """
 
@@ -128,8 +132,8 @@ _SHORT = {"schedule": "one-cycle", "lr": 0.004}
 
 _SOUND_FORMS = (
     SoundForm(10_000, 0.001),
-    SoundForm(100_000, 0.001, ("cohen", "first_order", "profile")),
-    SoundForm(100_000, 0.001, ("auto",)),
+    SoundForm(100_000, 0.001, ("cohen", "first_order", "profile"), wide=False),
+    SoundForm(100_000, 0.001, ("auto",), wide=False),
 )
 
 SCALES: dict[str, Scale] = {
