@@ -9,8 +9,11 @@ from scipy.stats import norm
 from doublebubble.audit.coverage import misses_allowed
 from doublebubble.audit.oracles import Slab
 from doublebubble.errors import RunError
-from doublebubble.reproduce.looking import SIGMA, Looked, Looking, Reported, read_simulation, simulated
+from doublebubble.reproduce import chosen_scale
+from doublebubble.reproduce.laboratory import Laboratory
+from doublebubble.reproduce.looking import SIGMA, Looked, Looking, Reported, simulated
 from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims, predicted_gain
+from tests.reproduce.invented import Silent
 
 
 def looking(**changes: object) -> Looking:
@@ -19,9 +22,9 @@ def looking(**changes: object) -> Looking:
 
 
 @pytest.mark.parametrize("subject", ["half-space", "coins"])
-def test_the_search_gains_what_its_looks_predict_where_nothing_is_to_be_gained(subject: str, tmp_path: Path) -> None:
+def test_the_search_gains_what_its_looks_predict_where_nothing_is_to_be_gained(subject: str) -> None:
     at = looking(subject=subject)
-    found = simulated(at, tmp_path)
+    found = simulated(at)
     assert set(found.reported.looks) <= set(range(1, 13))
     assert np.mean(found.reported.looks) > 11
     measured, expected = gain_of(found.reported), predicted_gain(at)
@@ -47,18 +50,18 @@ def test_the_truth_of_each_classifier() -> None:
 
 def test_a_simulation_is_made_once_and_a_strange_file_is_refused(tmp_path: Path) -> None:
     at = looking(times=2, looks=2)
-    first = simulated(at, tmp_path)
-    (kept,) = tmp_path.iterdir()
-    stamp = kept.stat().st_mtime_ns
-    assert simulated(at, tmp_path) == first
-    assert kept.stat().st_mtime_ns == stamp
-    other = looking(times=2, looks=3)
-    kept.rename(tmp_path / f"{other.name}.json")
-    with pytest.raises(RunError, match="holds another simulation than its name says"):
-        simulated(other, tmp_path)
-    (tmp_path / "x.json").write_text("{}")
+    lab = Laboratory(chosen_scale("smoke"), tmp_path, tmp_path / "models", Silent())
+    made = []
+
+    def make() -> Looked:
+        made.append(simulated(at))
+        return made[-1]
+
+    assert lab.simulation("", at.name, Looked, make) == lab.simulation("", at.name, Looked, make) == made[0]
+    assert len(made) == 1
+    (tmp_path / "simulations" / "x.json").write_text("{}")
     with pytest.raises(RunError, match=r"x\.json: is not a simulation"):
-        read_simulation(tmp_path / "x.json", Looked)
+        lab.simulation("", "x", Looked, make)
 
 
 def test_names_differ_exactly_where_settings_do() -> None:

@@ -1,22 +1,25 @@
 """The figures of the search without a gain: points are the simulations', curves the laws', everything is marked."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from doublebubble.errors import RunError
 from doublebubble.report.figure import UNJOINED
 from doublebubble.reproduce import EXPERIMENTS, Results, chosen_scale, write
 from doublebubble.reproduce.looking import Looked, read_simulation
 from doublebubble.reproduce.scales import NoGain
 from tests.reproduce.invented import InventedLaboratory, Silent
 
+SCALE = replace(chosen_scale("smoke"), no_gain=NoGain(0.9, 50, 4, (1, 3), (50, 100), (0.05, 0.2)))
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, Path]:
     out = tmp_path_factory.mktemp("out")
-    scale = replace(chosen_scale("smoke"), no_gain=NoGain(0.9, 50, 4, (1, 3), (50, 100), (0.05, 0.2)))
-    return EXPERIMENTS["no-gain"](InventedLaboratory(scale, out, out / "models", Silent())), out
+    return EXPERIMENTS["no-gain"](InventedLaboratory(SCALE, out, out / "models", Silent())), out
 
 
 def test_points_are_the_simulations_and_curves_pass_their_laws(found: tuple[Results, Path]) -> None:
@@ -50,3 +53,12 @@ def test_everything_is_marked_and_written(found: tuple[Results, Path], tmp_path:
         assert "4 repetitions" in figure.caption
     assert all("not guaranteed" in row[0] for row in results.tables[0][1].rows)
     assert all(path.stat().st_size > 0 for path in write(results, tmp_path, "no-gain", "smoke"))
+
+
+def test_a_file_under_another_s_name_is_refused(found: tuple[Results, Path], tmp_path: Path) -> None:
+    shutil.copytree(found[1] / "simulations", tmp_path / "simulations")
+    half_space = sorted((tmp_path / "simulations").glob("half-space-*.json"))
+    for path in half_space:
+        path.write_bytes((found[1] / "simulations" / half_space[0].name).read_bytes())
+    with pytest.raises(RunError, match="holds another simulation than its name says"):
+        EXPERIMENTS["no-gain"](InventedLaboratory(SCALE, tmp_path, tmp_path / "models", Silent()))

@@ -4,6 +4,7 @@ Each input's probabilities are the shares of its votes in the run of `sound` wit
 search, the same image, draws and alpha, can gain nothing; what it reports is set beside what it reports on the network.
 """
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
@@ -16,7 +17,7 @@ from doublebubble.report.measures import Estimate
 from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.coins import Coins
 from doublebubble.reproduce.laboratory import Laboratory, Wanted
-from doublebubble.reproduce.looking import Reported, keep, read_simulation, searches
+from doublebubble.reproduce.looking import Reported, searches
 from doublebubble.reproduce.no_gain import gain_of
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.reproduce.scales import Study
@@ -92,14 +93,17 @@ def coined(lab: Laboratory, study: Study, paper: StoredRun, sigma: float) -> Coi
     wanted = Wanted(study, sigma, "sound", "full", wide=True)
     if best is not None:
         wanted = Wanted.of_form(study, sigma, best)
-    kept = lab.out / "simulations" / f"coins-of-{wanted.name}.json"
-    if kept.exists():
-        return read_simulation(kept, Coined)
+    make = functools.partial(_coined, lab, wanted, paper)
+    return lab.simulation(study.name, f"coins-of-{wanted.name}", Coined, make)
+
+
+def _coined(lab: Laboratory, wanted: Wanted, paper: StoredRun) -> Coined:
+    study, sigma = wanted.study, wanted.sigma
     shares = shares_of(lab.run(wanted), {record.index for record in paper.records if predicted_correctly(record)})
     config = CertifyConfig(
         n=study.n, alpha=lab.scale.alpha, protocol="paper", methods=("cohen", "single"), gradient="approximate"
     )
-    found = Coined(
+    return Coined(
         name=wanted.name,
         sigma=sigma,
         n=config.n,
@@ -107,8 +111,6 @@ def coined(lab: Laboratory, study: Study, paper: StoredRun, sigma: float) -> Coi
         shares=shares,
         reported=_thrown(shares, lab.images(study), sigma, config),
     )
-    keep(kept, found)
-    return found
 
 
 def _thrown(shares: Mapping[int, tuple[float, ...]], data: Dataset, sigma: float, config: CertifyConfig) -> Reported:

@@ -23,6 +23,7 @@ from doublebubble.models import ModelCard, load_model
 from doublebubble.models.checkpoints import CARD
 from doublebubble.program import Program
 from doublebubble.report.facts import protocol_name
+from doublebubble.reproduce.looking import T, keep, read_simulation
 from doublebubble.reproduce.results import Results
 from doublebubble.reproduce.scales import Scale, SoundForm, Study
 from doublebubble.runs.indices import format_indices
@@ -177,6 +178,22 @@ class Laboratory:
         store = RunStore(self.out / "runs" / wanted.name, job.spec)
         perform(job, store, functools.partial(self.events.certifying, str(wanted)))
         return store.run()
+
+    def simulation(self, study: str, name: str, kind: type[T], make: Callable[[], T]) -> T:
+        """What the file of that name holds, made now if there is none; of that study, or of none if it is empty.
+
+        Each is a small file of its own, so that a stopped command loses one at most.
+        """
+        file = self.out / "simulations" / f"{name}.json"
+        if file.exists():
+            return read_simulation(file, kind)
+        self._require_making(study, name)
+        found = make()
+        keep(file, found)
+        return found
+
+    def _require_making(self, study: str, name: str) -> None:
+        """Raise where nothing may be made."""
 
     def _config(self, wanted: Wanted) -> CertifyConfig:
         search = PaperSearch.thrifty() if wanted.thrifty else PaperSearch()

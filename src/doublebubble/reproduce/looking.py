@@ -1,7 +1,4 @@
-"""The published search where there is nothing to gain, repeated many times: settings, simulation, and its file.
-
-Each simulation is kept in a small file of its own, so that a stopped command loses one at most.
-"""
+"""The published search where there is nothing to gain, repeated many times: settings, simulation, and its file."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -115,19 +112,11 @@ class Looked(Settings):
     reported: Reported
 
 
-def simulated(looking: Looking, folder: Path) -> Looked:
-    """What the searches reported, from the file if there is one; each has randomness of its own."""
-    kept = folder / f"{looking.name}.json"
-    if kept.exists():
-        found = read_simulation(kept, Looked)
-        if found.looking != looking:
-            raise RunError(f"{kept}: holds another simulation than its name says")
-        return found
+def simulated(looking: Looking) -> Looked:
+    """What the searches report; each has randomness of its own."""
     smoothed = SmoothedClassifier(looking.model, SIGMA, 2, None, batch_size=min(_BATCH, looking.n))
     reports = searches(smoothed, settings(looking), [torch.zeros(DIMENSION)] * looking.times, range(looking.times))
-    found = Looked(looking=looking, reported=reports)
-    keep(kept, found)
-    return found
+    return Looked(looking=looking, reported=reports)
 
 
 def settings(looking: Looking) -> CertifyConfig:

@@ -5,13 +5,14 @@ search reports there beyond Cohen's radius is the luck of its draws. It is set a
 looks, and against the truth.
 """
 
+import functools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from scipy.stats import norm
 
+from doublebubble.errors import RunError
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import (
     BLACK,
@@ -55,27 +56,34 @@ _TITLE = f"protocol {protocol_name('paper')}"
 
 def run(lab: Laboratory) -> Results:
     """Simulate what is not on disk, then put the figures together."""
-    scale, folder = lab.scale.no_gain, lab.out / "simulations"
+    scale = lab.scale.no_gain
     base = Looking(
         subject="half-space", p=scale.p, n=scale.n, looks=scale.looks[-1], alpha=lab.scale.alpha, times=scale.times
     )
     sweeps: dict[Swept, Sequence[float]] = {"looks": scale.looks, "n": scale.draws, "alpha": scale.alphas}
     figures, every = list[Figure](), list[Looked]()
     for swept, values in sweeps.items():
-        found = {s: _sweep(base, s, swept, values, folder) for s in _NOTHING_TO_GAIN}
+        found = {s: _sweep(lab, base, s, swept, values) for s in _NOTHING_TO_GAIN}
         figures.append(_gain_figure(base, swept, found))
         every += [one for row in found.values() for one in row]
-    claims = {s: _sweep(base, s, "alpha", scale.alphas, folder) for s in _WITH_TRUTH}
+    claims = {s: _sweep(lab, base, s, "alpha", scale.alphas) for s in _WITH_TRUTH}
     figures.append(_claims_figure(base, claims))
     stopping = base.model_copy(update={"published_stop": True})
-    every += claims["slab"] + [_sweep(stopping, s, "n", [scale.n], folder)[0] for s in _STYLES]
+    every += claims["slab"] + [_sweep(lab, stopping, s, "n", [scale.n])[0] for s in _STYLES]
     return Results(
         SOURCE, tuple(figures), (("no-gain", _table(list({one.looking.name: one for one in every}.values()))),)
     )
 
 
-def _sweep(base: Looking, subject: Subject, swept: Swept, values: Sequence[float], folder: Path) -> list[Looked]:
-    return [simulated(base.model_copy(update={"subject": subject, swept: value}), folder) for value in values]
+def _sweep(lab: Laboratory, base: Looking, subject: Subject, swept: Swept, values: Sequence[float]) -> list[Looked]:
+    found = []
+    for value in values:
+        looking = base.model_copy(update={"subject": subject, swept: value})
+        one = lab.simulation("", looking.name, Looked, functools.partial(simulated, looking))
+        if one.looking != looking:
+            raise RunError(f"{looking.name}.json: holds another simulation than its name says")
+        found.append(one)
+    return found
 
 
 def predicted_gain(looking: Looking) -> float:
