@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from docs import generate_reproduction
 from doublebubble.reproduce import chosen_scale
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
-from doublebubble.reproduce.claims_page import FIGURES, IMAGES, claims_page
+from doublebubble.reproduce.claims_page import FIGURES, IMAGES, claims_page, with_cohen
 from doublebubble.reproduce.evidence import Evidence
 from tests.reproduce.invented import SCALE
 
@@ -29,3 +31,14 @@ def test_the_committed_page_is_what_the_command_gives() -> None:
         assert shown.read_bytes() == kept.figure(name).read_bytes(), "run docs/generate_reproduction.py"
     size = sum(path.stat().st_size for path in generate_reproduction.RESULTS.rglob("*") if path.is_file())
     assert size < generate_reproduction.MOST_BYTES
+
+
+def test_auto_stands_beside_the_cohen_radii_of_the_same_inputs() -> None:
+    plain = pd.DataFrame({"index": [0, 5], "alpha": 0.001, "selected": [3, 4], "radius_cohen": [1.0, 0.5]})
+    auto = plain.assign(radius_cohen=[1.0, float("nan")])
+    assert with_cohen(plain, None) is plain
+    assert with_cohen(auto, plain) is plain
+    assert with_cohen(plain.drop(columns="radius_cohen"), plain) is plain
+    assert with_cohen(auto, None) is None
+    for other in ({"index": [0, 6]}, {"alpha": 0.01}, {"selected": [3, 3]}):
+        assert with_cohen(auto, plain.assign(**other)) is None

@@ -18,7 +18,10 @@ def test_times_are_ratios_of_means(made: Path) -> None:
     answer = cheaper(evidence)
     assert answer.paper == f"digits: {ratio:.1f} times"
     assert answer.brief.as_printed == ("yes" if ratio > 4 else "no")
-    assert NOT_RUN not in double_costs(evidence).paper
+    double = double_costs(evidence)
+    assert NOT_RUN not in double.paper
+    quicker = "full" if ratio < 1 else "approximate"
+    assert double.sentence.endswith(f"which is that by {quicker} gradients on digits.")
     assert f"single, full {times['single, full'] / times['Cohen']:.1f}" in all_times(evidence).paper
 
 
@@ -38,7 +41,11 @@ def test_a_first_step_matters_only_above_the_limit(gains: dict[float, float], li
 def test_steps_and_intervals_say_what_was_run(made: Path, tmp_path: Path) -> None:
     evidence, empty = Evidence(made, SCALE), Evidence(tmp_path, SCALE)
     assert first_steps(evidence).paper.count("0.001: ") == 2
-    assert first_steps(empty).paper == NOT_RUN
+    assert first_steps(empty).paper == NOT_RUN == first_steps(empty).brief.paper
+    short = first_steps(evidence).brief.paper.split("<br>")
+    assert [line.split(":")[0] for line in short] == ["digits, approximate", "digits, full"]
+    assert " left at 0.5" in short[0]
+    assert "0.01" not in short[0]
     share = 0.002 / (0.002 + (times_of(evidence, STUDY, "paper") or {})["Cohen"])
     assert f"Goodman, 10 classes: 2.00 ms, {share:.0%} of a look" in intervals(evidence).paper
     assert intervals(evidence).brief.as_printed == "no"

@@ -59,6 +59,7 @@ _INSTEAD = """## What to use instead
 
 `sound`: with probability at least 1 - alpha over the draws of an input the radius holds. Mean radii over correctly
 predicted inputs: Cohen's, and that of the plan that was fixed before the certify draws; and the latter over the former.
+`auto` computes one method alone: the Cohen radii beside it are those of the row above, of the same inputs and n.
 
 | study | sigma | n | alpha | methods | inputs | Cohen | plan | gain |
 |---|---|---|---|---|---|---|---|---|
@@ -93,10 +94,13 @@ def _instead(evidence: Evidence) -> str:
     for study in evidence.scale.studies:
         forms = (SoundForm(study.n, evidence.scale.alpha), *study.sound_forms)
         for sigma in study.sigmas:
+            cohen: dict[int, pd.DataFrame | None] = {}
             for form in forms:
                 planned += 1
                 cells = [study.name, f"{sigma:g}", str(form.n), f"{form.alpha:g}", " ".join(form.methods or ("all",))]
-                radii = _radii(evidence.sound(study, sigma, form))
+                table = evidence.sound(study, sigma, form)
+                cohen[form.n] = with_cohen(table, cohen.get(form.n))
+                radii = _radii(table, cohen[form.n])
                 rows += ["| " + " | ".join([*cells, *radii]) + " |\n"] if radii else []
     missing = planned - len(rows)
     rest = (
@@ -107,13 +111,23 @@ def _instead(evidence: Evidence) -> str:
     return (_INSTEAD + "".join(rows) if rows else _INSTEAD.split("|")[0].rstrip() + "\n") + rest
 
 
-def _radii(table: pd.DataFrame | None) -> list[str]:
-    """Inputs, the mean radius of Cohen and of the plan, and the gain; a run of `auto` need not hold Cohen's."""
+def with_cohen(table: pd.DataFrame | None, before: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The table that has Cohen's radius of every input: its own, or one of the same inputs and n before it.
+
+    A run of `auto` need not hold Cohen's.
+    """
+    if table is None or ("radius_cohen" in table and not table["radius_cohen"].isna().any()):
+        return table
+    same = ["index", "alpha", "selected"]
+    return before if before is not None and table[same].equals(before[same]) else None
+
+
+def _radii(table: pd.DataFrame | None, base: pd.DataFrame | None) -> list[str]:
+    """Inputs, the mean radius of Cohen and of the plan, and the gain."""
     plan = None if table is None else mean_radius(table, REPORTED)
     if table is None or plan is None:
         return []
-    whole = "radius_cohen" in table and not table["radius_cohen"].isna().any()
-    cohen = mean_radius(table, "cohen") if whole else None
+    cohen = None if base is None else mean_radius(base, "cohen")
     gain = "-" if cohen is None or cohen.value == 0 else f"{100 * (plan.value / cohen.value - 1):+.2f} %"
     return [str(len(table)), "-" if cohen is None else f"{cohen.value:.4f}", f"{plan.value:.4f}", gain]
 
