@@ -109,8 +109,13 @@ def _keep_figures(made: Path, results: Path) -> None:
 
 
 def audit(results: Path = RESULTS) -> list[str]:
-    """What of the sound records is not confirmed, one sentence each."""
-    problems = []
+    """What of the sound records is not confirmed, or refuted by a kept attack, one sentence each."""
+    problems = [
+        f"{name}: index={one.index} was attacked inside its radius"
+        for name, attacks in evidence(results).attacks().items()
+        for one in attacks
+        if one.inside
+    ]
     for file in sorted((results / "runs").glob(f"*{SUFFIX}")):
         with unpacked(file) as folder:
             run = read_run(folder)

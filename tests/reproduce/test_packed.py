@@ -14,17 +14,22 @@ from doublebubble.engines.local import LocalEngine
 from doublebubble.errors import RunError
 from doublebubble.facade.job import make_job
 from doublebubble.models.checkpoints import WEIGHTS
+from doublebubble.reproduce.claims_page import claims_page
+from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed, unpacked
+from doublebubble.runs.attacks import store_attack
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.training import preset
 from doublebubble.training.loop import SETTINGS
 from doublebubble.training.metrics import METRICS, EpochMetrics, append_metrics
 from tests.engines.centroids import make
+from tests.reproduce.invented import SCALE
+from tests.runs.test_attacks import attacked
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "runs" / "digits-sound"
+    path = tmp_path_factory.mktemp("made") / "runs" / "digits-sound-full"
     config = CertifyConfig(n=400, n0=100, methods=("cohen", "boundary", "profile"))
     job = make_job(make(), load_dataset("digits", "test"), 0.5, config, indices="0:6", batch_size=64)
     with RunStore(path, job.spec) as store:
@@ -61,6 +66,28 @@ def test_committed_sound_records_are_audited_and_a_changed_radius_is_found(run: 
     pack_run(larger, tmp_path / "runs" / f"{run.name}{SUFFIX}")
     (problem,) = generate_reproduction.audit(tmp_path)
     assert "index=3" in problem
+
+
+def test_attacks_are_packed_with_their_run_and_one_inside_its_radius_is_a_problem(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "made" / "runs" / run.name
+    shutil.copytree(run, copy)
+    stored = read_run(copy)
+    first, second, third = [record for record in stored.records if record.radius > 0][:3]
+    for record, times in ((first, 1.5), (second, None)):
+        distance = None if times is None else round(times * record.radius, 6)
+        store_attack(stored, attacked(record.index, distance, radius=record.radius))
+    generate_reproduction.pack(tmp_path / "made", tmp_path)
+    assert [(one.index, one.distance is None) for one in Evidence(tmp_path, SCALE).attacks()[run.name]] == [
+        (first.index, False),
+        (second.index, True),
+    ]
+    assert f"| {run.name} | 2 | 0 | 1 | 1.50 |" in claims_page(Evidence(tmp_path, SCALE))
+    assert generate_reproduction.audit(tmp_path) == []
+    store_attack(stored, attacked(third.index, round(0.5 * third.radius, 6), radius=third.radius))
+    generate_reproduction.pack(tmp_path / "made", tmp_path)
+    (problem,) = generate_reproduction.audit(tmp_path)
+    assert problem.endswith(f"index={third.index} was attacked inside its radius")
+    assert f"| {run.name} | 3 | 1 | 1 | 1.00 |" in claims_page(Evidence(tmp_path, SCALE))
 
 
 def test_what_is_no_complete_run_is_refused(run: Path, tmp_path: Path) -> None:

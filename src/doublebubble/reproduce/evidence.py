@@ -9,8 +9,10 @@ from doublebubble.config import Settings
 from doublebubble.reproduce.interval_cost import KEPT, IntervalCost
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Looked, read_simulation
-from doublebubble.reproduce.packed import SUFFIX, read_packed
+from doublebubble.reproduce.packed import SUFFIX, unpacked
 from doublebubble.reproduce.scales import Scale, SoundForm, Study
+from doublebubble.runs.attacks import Attacked, nearest, stored_attacks
+from doublebubble.runs.store import read_run
 from doublebubble.runs.tables import frame
 from doublebubble.types import GradientKind
 
@@ -31,14 +33,22 @@ class Evidence:
 
     folder: Path
     scale: Scale
-    _frames: dict[str, pd.DataFrame | None] = field(default_factory=dict)
+    _held: dict[str, tuple[pd.DataFrame, list[Attacked]]] = field(default_factory=dict)
 
     def frame(self, wanted: Wanted) -> pd.DataFrame | None:
         """The table of a run."""
-        if wanted.name not in self._frames:
-            file = self.folder / "runs" / f"{wanted.name}{SUFFIX}"
-            self._frames[wanted.name] = frame(read_packed(file)) if file.exists() else None
-        return self._frames[wanted.name]
+        return self._run(wanted.name)[0] if self._file(wanted.name).exists() else None
+
+    def _file(self, name: str) -> Path:
+        return self.folder / "runs" / f"{name}{SUFFIX}"
+
+    def _run(self, name: str) -> tuple[pd.DataFrame, list[Attacked]]:
+        """The table of a run, and the nearest success on each input that was attacked."""
+        if name not in self._held:
+            with unpacked(self._file(name)) as folder:
+                run = read_run(folder)
+                self._held[name] = frame(run), [nearest(attacks) for attacks in stored_attacks(run).values()]
+        return self._held[name]
 
     def published(self, study: Study, sigma: float, gradient: GradientKind) -> pd.DataFrame | None:
         """The published form, on the inputs that were given it."""
@@ -53,6 +63,12 @@ class Evidence:
         if form is None or form.n == study.n:
             return self.frame(Wanted(study, sigma, "sound", "full", wide=True))
         return self.frame(Wanted.of_form(study, sigma, form))
+
+    def attacks(self) -> dict[str, list[Attacked]]:
+        """The nearest success on each input that was attacked, by the name of the run."""
+        files = sorted((self.folder / "runs").glob(f"*-sound-*{SUFFIX}"))
+        found = {name: self._run(name)[1] for name in (file.name.removesuffix(SUFFIX) for file in files)}
+        return {name: attacks for name, attacks in found.items() if attacks}
 
     def simulations(self) -> list[Looked]:
         """The published search where there is nothing to gain."""

@@ -1,6 +1,6 @@
 """Runs as small files for a repository: a run is one .tar.xz that any tar unpacks to an ordinary run folder.
 
-Equal runs give equal files. Of a run under `paper`, which no audit can confirm, the centres are left out.
+Equal runs give equal files. Of a run under `paper`, which no audit can confirm, centres and attacks are left out.
 """
 
 import io
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from doublebubble.errors import RunError
 from doublebubble.files import read_plain, write_whole
+from doublebubble.runs.attacks import ATTACKS
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import CENTRES, RECORDS, SPEC, StoredRun, read_run
 
@@ -30,6 +31,7 @@ def pack_run(run: Path, file: Path) -> int:
     if found.spec.config.protocol == "sound":
         kept = {record.index for record in found.records if record.centres_digest is not None}
         members += [run / CENTRES / f"{index}.npy" for index in sorted(kept)]
+        members += sorted((run / ATTACKS).glob("*.jsonl"))
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for member in members:
