@@ -99,6 +99,7 @@ def draw(
             continue
         with tempfile.TemporaryDirectory() as folder:
             write(found, Path(folder) / name, name, lab.scale.name)
+            shutil.rmtree(results / "figures" / name, ignore_errors=True)  # what was drawn of fewer runs
             _keep_figures(Path(folder) / name, results)
     return undrawn
 

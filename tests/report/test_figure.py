@@ -26,6 +26,7 @@ from doublebubble.report.figure import (
     DrawnLine,
     Panel,
     draw,
+    pages,
     save,
     spread,
 )
@@ -266,3 +267,18 @@ def test_files_are_the_same_again(tmp_path: Path) -> None:
     assert pdf.read_bytes().startswith(b"%PDF")
     with Image.open(png) as image:
         assert image.size[0] > 500
+
+
+def test_what_is_higher_than_a_page_comes_in_parts_with_the_same_axes() -> None:
+    low, high = Panel("low", (flat("line", 1.0),)), Panel("high", (flat("line", 9.0),))
+    assert pages([[low] * 8]) == [[[low] * 8]]
+    assert pages([[low] * 4, [high] * 8]) == [[[low] * 4], [[high] * 8]], "rows stay together"
+    assert pages([[low] * 2] * 6) == [[[low] * 2] * 4, [[low] * 2] * 2]
+    assert pages([[low] * 9]) == [[[low] * 8], [[low]]]
+    long = Panel("long", (flat("a name that is too long", 1.0),))
+    assert pages([[long] * 5]) == [[[long] * 4], [[long]]], "panels with long names stand alone"
+    rows = [[low] * 4, [high] * 8]
+    parts = [draw(part, ENDS, "title", rows) for part in pages(rows)]
+    assert [len(figure.axes) for figure in parts] == [4, 8]
+    assert len({(axes.get_xlim(), axes.get_ylim()) for figure in parts for axes in figure.axes}) == 1
+    assert all(figure.get_size_inches()[1] < 8 for figure in parts)

@@ -2,6 +2,7 @@
 
 import re
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -164,6 +165,16 @@ def test_the_timing_table_has_the_publications_columns(lab: InventedLaboratory, 
     assert "2 inputs in each run" in table.caption
     times = load_run(lab.out / "runs" / "digits-gaussian-0.5-sound-full-n100-2inputs-double")["seconds"]
     assert table.rows[1][-1] == f"{times.mean():.3g} s"
+
+
+def test_a_figure_higher_than_a_page_is_written_in_parts(found: dict[str, Results], tmp_path: Path) -> None:
+    results = found["certified-accuracy"]
+    by_method = replace(results, figures=results.figures[1:2], tables=())
+    names = {path.name for path in write(by_method, tmp_path, "certified-accuracy", "smoke")}
+    parts = [f"{by_method.figures[0].name}-{number}" for number in (1, 2)]
+    assert names == {"README.md", *(f"{part}.{end}" for part in parts for end in ("png", "pdf", "md"))}
+    page = (tmp_path / "README.md").read_text()
+    assert all(f", part {number} of 2 (scale smoke)](" in page for number in (1, 2))
 
 
 def test_files_and_the_page_that_lists_them(found: dict[str, Results], tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ MOST_BANDS = 4
 Dashes = str | tuple[float, tuple[float, ...]]
 _INK = "#333333"
 _WIDTH, _ROW = 5.5, 1.85  # inches: of the figure, and of a row of panels with its title
+_MOST_ROWS = 4  # of panels on a page, with room for a caption
 _SMALL, _LARGE = 7.0, 9.5  # points
 _NAME_HEIGHT = 0.087  # of a panel, between the names of two lines
 _SHORT = 12  # characters: if no name is longer, two panels stand side by side
@@ -81,26 +82,48 @@ class AxesStyle:
     steps: bool = False
 
 
-def draw(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str) -> "Figure":
+def draw(
+    panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, among: Sequence[Sequence[Panel]] = ()
+) -> "Figure":
     """The figure of rows of panels.
 
-    Rows are broken after two panels, or after each one if names of lines are long. All panels have the same axes.
+    Rows are broken after two panels, or after each one if names of lines are long. All panels have the same axes, also
+    with those `among` which these are a part.
     """
     from matplotlib import rc_context
 
     with rc_context({"text.parse_math": False}):  # a dollar in somebody's name is a dollar
-        return _drawn(panels, style, title)
+        return _drawn(panels, style, title, among or panels)
 
 
-def _drawn(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str) -> "Figure":
+def pages(panels: Sequence[Sequence[Panel]]) -> list[list[Sequence[Panel]]]:
+    """The rows of panels in as many parts as they need, so that none is higher than a page.
+
+    A row is broken only if it fills more than a page by itself.
+    """
+    columns = _columns(panels)
+    most = _MOST_ROWS * columns
+    short = [row[k : k + most] for row in panels for k in range(0, max(1, len(row)), most)]
+    found: list[list[Sequence[Panel]]] = [[]]
+    for row in short:
+        if found[-1] and sum(-(-len(one) // columns) for one in (*found[-1], row)) > _MOST_ROWS:
+            found.append([])
+        found[-1].append(row)
+    return found
+
+
+def _drawn(
+    panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str, among: Sequence[Sequence[Panel]]
+) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rows, columns = _wrapped(panels)
+    columns = _columns(among)
+    rows = [row[k : k + columns] for row in panels for k in range(0, len(row), columns)]
     figure = Figure(figsize=(_WIDTH, 0.5 + len(rows) * _ROW), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(rows), columns, squeeze=False)
-    x_range, y_range = _ranges([panel for row in rows for panel in row], style)
+    x_range, y_range = _ranges([panel for row in among for panel in row], style)
     for number, row in enumerate(rows):
         for column in range(columns):
             axes: Axes = grid[number][column]
@@ -116,11 +139,10 @@ def _drawn(panels: Sequence[Sequence[Panel]], style: AxesStyle, title: str) -> "
     return figure
 
 
-def _wrapped(panels: Sequence[Sequence[Panel]]) -> tuple[list[Sequence[Panel]], int]:
-    """The rows as they fit the width, and the number of columns."""
+def _columns(panels: Sequence[Sequence[Panel]]) -> int:
+    """How many panels stand side by side."""
     longest = max((len(line.label) for row in panels for panel in row for line in panel.lines), default=0)
-    columns = min(2 if longest <= _SHORT else 1, max(len(row) for row in panels))
-    return [row[k : k + columns] for row in panels for k in range(0, len(row), columns)], columns
+    return min(2 if longest <= _SHORT else 1, max(len(row) for row in panels))
 
 
 def save(figure: "Figure", stem: Path, caption: str | None = None) -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from doublebubble.files import write_whole
 from doublebubble.report.captions import BANDS, provenance
-from doublebubble.report.figure import AxesStyle, Panel, draw, save
+from doublebubble.report.figure import AxesStyle, Panel, draw, pages, save
 from doublebubble.report.tables import Table, markdown, save_table
 from doublebubble.runs.store import StoredRun
 
@@ -40,14 +40,18 @@ def write(results: Results, folder: Path, title: str, scale: str) -> list[Path]:
     """Draw and write everything; the paths of what was written, the page that lists it last.
 
     A figure's caption is the file NAME.md beside it; every title and caption names the scale. The numbers of a figure
-    are the table NAME-numbers.
+    are the table NAME-numbers. A figure higher than a page comes in parts with the same axes, NAME-1, NAME-2.
     """
     written: list[Path] = []
     page = [f"# {title}, scale {scale}", results.source]
     for figure in results.figures:
-        heading, caption = f"{figure.title} (scale {scale})", f"{figure.caption} Scale {scale}."
-        written += save(draw(figure.panels, figure.style, heading), folder / figure.name, caption)
-        page.append(f"## {heading}\n\n![{heading}]({figure.name}.png)\n\n{caption}")
+        parts = pages(figure.panels)
+        for number, panels in enumerate(parts, start=1):
+            part = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
+            name = f"{figure.name}-{number}" if part else figure.name
+            heading, caption = f"{figure.title}{part} (scale {scale})", f"{figure.caption} Scale {scale}."
+            written += save(draw(panels, figure.style, heading, figure.panels), folder / name, caption)
+            page.append(f"## {heading}\n\n![{heading}]({name}.png)\n\n{caption}")
     drawn = {figure.name for figure in results.figures}
     for short, plain in results.tables:
         name = f"{short}-numbers" if short in drawn else short
