@@ -21,7 +21,7 @@ from doublebubble.files import write_whole
 from doublebubble.models.checkpoints import WEIGHTS
 from doublebubble.reproduce import EXPERIMENTS, Events, Scale, chosen_scale, write
 from doublebubble.reproduce.archive import Archive
-from doublebubble.reproduce.claims_page import FIGURES, IMAGES, claims_page
+from doublebubble.reproduce.claims_page import FIGURES, claims_page, image_of
 from doublebubble.reproduce.evidence import Evidence, Trained
 from doublebubble.reproduce.looking import read_simulation
 from doublebubble.reproduce.packed import SUFFIX, pack_run, unpacked
@@ -174,7 +174,7 @@ def main(words: list[str]) -> int:
     PAGE.write_text(page())
     for name in FIGURES:
         if evidence().has_figure(name):
-            _copy(evidence().figure(name), PAGE.parent / IMAGES / f"{name}.png")
+            _copy(evidence().figure(name), PAGE.parent / image_of(name))
     sys.stdout.write(f"wrote {PAGE.name}\n")
     return 0
 

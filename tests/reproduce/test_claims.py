@@ -8,7 +8,7 @@ from docs import generate_reproduction
 from doublebubble.reproduce import chosen_scale
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
-from doublebubble.reproduce.claims_page import FIGURES, IMAGES, claims_page, with_cohen
+from doublebubble.reproduce.claims_page import FIGURES, claims_page, image_of, with_cohen
 from doublebubble.reproduce.evidence import Evidence
 from tests.reproduce.invented import SCALE
 
@@ -27,7 +27,7 @@ def test_the_committed_page_is_what_the_command_gives() -> None:
     assert generate_reproduction.PAGE.read_text() == generate_reproduction.page(), "run docs/generate_reproduction.py"
     kept = generate_reproduction.evidence()
     for name in filter(kept.has_figure, FIGURES):
-        shown = generate_reproduction.PAGE.parent / IMAGES / f"{name}.png"
+        shown = generate_reproduction.PAGE.parent / image_of(name)
         assert shown.read_bytes() == kept.figure(name).read_bytes(), "run docs/generate_reproduction.py"
     size = sum(path.stat().st_size for path in generate_reproduction.RESULTS.rglob("*") if path.is_file())
     assert size < generate_reproduction.MOST_BYTES

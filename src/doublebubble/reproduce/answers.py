@@ -28,10 +28,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class PublishedClaim:
-    """A claim of the publication, in its words as far as they are short, and what answers it."""
+    """A claim of the publication, in its words as far as they are short, and what answers it.
+
+    `figures` are EXPERIMENT/NAME each; those that are there are shown.
+    """
 
     claim: str
     answer: Callable[[Evidence], Answer]
+    figures: tuple[str, ...] = ()
 
 
 def verdict(borne_out: Sequence[bool]) -> str:

@@ -9,18 +9,29 @@ CLAIMS = (
         "More than 80 % of Tiny-ImageNet inputs are improved; CIFAR-10 is the hardest set run here.", improved
     ),
     PublishedClaim("Certificates grow by about 5 % on average at sigma 0.5.", average_gain),
-    PublishedClaim("The median improvement grows quasi-linearly with sigma.", growth),
-    PublishedClaim("The boundary treatment is the largest more often as sigma grows.", boundary_wins),
+    PublishedClaim(
+        "The median improvement grows quasi-linearly with sigma.",
+        growth,
+        ("improvement-by-sigma/improvement-by-sigma-mnist-lenet",),
+    ),
+    PublishedClaim(
+        "The boundary treatment is the largest more often as sigma grows.",
+        boundary_wins,
+        ("winners/winners-mnist-lenet",),
+    ),
     PublishedClaim("Most MNIST inputs cannot be improved below sigma 0.5.", not_improvable),
     PublishedClaim(
         "MACER: the search adds 4 percentage points to the certified proportion; radii are 10 to 20 % larger than by "
         "Gaussian training, at more than ten times the training cost.",
         macer,
+        ("macer/macer-1", "macer/macer-2"),
     ),
     PublishedClaim("Approximate gradients are more than four times cheaper than full ones (single).", cheaper),
     PublishedClaim("Double costs relatively more for approximate gradients than for full ones.", double_costs),
     PublishedClaim(
-        "Approximate gradients are sensitive to first steps above 0.01, full ones only above 0.1.", first_steps
+        "Approximate gradients are sensitive to first steps above 0.01, full ones only above 0.1.",
+        first_steps,
+        ("step-size/step-size-mnist-lenet",),
     ),
     PublishedClaim("The table of wall-clock times, as multiples of Cohen's.", all_times),
     PublishedClaim(

@@ -1,5 +1,7 @@
 """The page that sets each claim of the publication beside what holds: Markdown from committed results, nothing else."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
@@ -13,11 +15,14 @@ from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims,
 from doublebubble.reproduce.scales import SoundForm
 
 IMAGES = "images/reproduction"
-FIGURES = {
-    "no-gain-by-looks": "Apparent gain where there is none, against the looks taken, beside its prediction",
-    "no-gain-claims": "How often the published radius exceeds the truth, against alpha, beside its prediction",
+_NO_GAIN_FIGURES = {
+    "no-gain/no-gain-by-looks": "Apparent gain where there is none, against the looks taken, beside its prediction",
+    "no-gain/no-gain-claims": "How often the published radius exceeds the truth, against alpha, beside its prediction",
+    "coin-votes/coin-votes-mnist-lenet": "The search on MNIST's network, and on coins that vote with its probabilities",
+    "coin-votes/coin-votes-cifar10-resnet18": "The search on CIFAR-10's network, and on coins in its place",
 }
-"""Figures of the experiment `no-gain` that the page shows, with what they are in words; `IMAGES` is beside the page."""
+FIGURES = {**_NO_GAIN_FIGURES, **{name: f"Measured for: {claim.claim}" for claim in CLAIMS for name in claim.figures}}
+"""Figures that the page shows if they are there, with what they are in words; `IMAGES` is beside the page."""
 _HEAD = """# The publication's claims on real data
 
 *Double Bubble, Toil and Trouble* (NeurIPS 2022) reports larger certificates than Cohen's. This page sets its claims
@@ -82,16 +87,17 @@ _TINY = """## Not run
 def claims_page(evidence: Evidence) -> str:
     """The whole page."""
     scale = evidence.scale
-    answers = {number: (claim.claim, claim.answer(evidence)) for number, claim in enumerate(CLAIMS, start=1)}
+    answers = {number: (claim, claim.answer(evidence)) for number, claim in enumerate(CLAIMS, start=1)}
     brief = _BRIEF + "".join(
-        f"| {number} | {claim} | {answer.brief.as_printed} | {answer.brief.paper} | {answer.brief.sound} |\n"
+        f"| {number} | {claim.claim} | {answer.brief.as_printed} | {answer.brief.paper} | {answer.brief.sound} |\n"
         for number, (claim, answer) in answers.items()
     )
     parts = [_HEAD.format(brief=brief, scale=scale.name, n=scale.studies[0].n, alpha=scale.alpha)]
     for number, (claim, answer) in answers.items():
         parts.append(
-            f"## {number}. {claim}\n\n| `paper`: as published, not guaranteed | `sound` |\n|---|---|\n"
+            f"## {number}. {claim.claim}\n\n| `paper`: as published, not guaranteed | `sound` |\n|---|---|\n"
             f"| {answer.paper} | {answer.sound} |\n\n{answer.sentence}\n"
+            + "".join(f"\n{picture}\n" for picture in _pictures(evidence, claim.figures))
         )
     parts += [_instead(evidence), *_attacked(evidence), _TINY, _no_gain(evidence)]
     return "\n".join(parts)
@@ -166,5 +172,15 @@ def _no_gain(evidence: Evidence) -> str:
         stop = ", published stop" if at.published_stop else ""
         cells = [at.subject, str(at.n), f"{at.alpha:g}", f"{made:.1f}{stop}", percent(gain_of(one.reported))]
         rows.append("| " + " | ".join([*cells, f"{predicted_gain(as_made):+.2f} %", *above]) + " |")
-    shown = [f"![{words}]({IMAGES}/{name}.png)\n\n" for name, words in FIGURES.items() if evidence.has_figure(name)]
-    return _NO_GAIN.format(p=found[0].looking.p, sigma=SIGMA, figures="".join(shown)) + "\n".join(rows) + "\n"
+    shown = "".join(f"{picture}\n\n" for picture in _pictures(evidence, _NO_GAIN_FIGURES))
+    return _NO_GAIN.format(p=found[0].looking.p, sigma=SIGMA, figures=shown) + "\n".join(rows) + "\n"
+
+
+def _pictures(evidence: Evidence, names: Iterable[str]) -> list[str]:
+    """Those figures that are there."""
+    return [f"![{FIGURES[name]}]({image_of(name)})" for name in names if evidence.has_figure(name)]
+
+
+def image_of(name: str) -> str:
+    """Where a figure lies beside the page."""
+    return f"{IMAGES}/{name.split('/')[-1]}.png"

@@ -78,8 +78,8 @@ class Evidence:
         return [read_simulation(path, Looked) for path in paths if path.name.startswith(wanted)]
 
     def figure(self, name: str) -> Path:
-        """Where the picture of a figure of `no-gain` lies, if it was drawn."""
-        return self.folder / "figures" / "no-gain" / f"{name}.png"
+        """Where the picture of a figure, EXPERIMENT/NAME, lies if it was drawn."""
+        return self.folder / "figures" / f"{name}.png"
 
     def has_figure(self, name: str) -> bool:
         """Whether it was."""
