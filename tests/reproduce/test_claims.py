@@ -5,12 +5,14 @@ from pathlib import Path
 import pandas as pd
 
 from docs import generate_reproduction
-from doublebubble.reproduce import chosen_scale
+from doublebubble.reproduce import EXPERIMENTS, chosen_scale
+from doublebubble.reproduce.archive import Archive
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
 from doublebubble.reproduce.claims_page import FIGURES, claims_page, image_of, with_cohen
 from doublebubble.reproduce.evidence import Evidence
-from tests.reproduce.invented import SCALE
+from doublebubble.reproduce.results import listing
+from tests.reproduce.invented import SCALE, Silent
 
 
 def test_the_page_says_not_run_where_nothing_is(tmp_path: Path, made: Path) -> None:
@@ -31,6 +33,24 @@ def test_the_committed_page_is_what_the_command_gives() -> None:
         assert shown.read_bytes() == kept.figure(name).read_bytes(), "run docs/generate_reproduction.py"
     size = sum(path.stat().st_size for path in generate_reproduction.RESULTS.rglob("*") if path.is_file())
     assert size < generate_reproduction.MOST_BYTES
+
+
+def test_committed_figures_and_tables_are_what_the_records_give() -> None:
+    results, scale = generate_reproduction.RESULTS, chosen_scale(generate_reproduction.SCALE)
+    archive = Archive(scale, results, results / "models", Quiet())
+    committed = {path.name: (path / "README.md").read_text() for path in (results / "figures").iterdir()}
+    assert committed.pop(generate_reproduction.TIMED)
+    for name, page in committed.items():
+        assert page == listing(archive.perform(EXPERIMENTS[name]), name, scale.name), (
+            f"{name}: run docs/generate_reproduction.py figures"
+        )
+
+
+class Quiet(Silent):
+    """Says nothing of runs that are missing."""
+
+    def missing(self, sentence: str) -> None:
+        pass
 
 
 def test_auto_stands_beside_the_cohen_radii_of_the_same_inputs() -> None:

@@ -2,15 +2,16 @@
 
 import re
 import statistics
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from doublebubble import registry
+from doublebubble.report.figure import AxesStyle, Panel
 from doublebubble.reproduce import EXPERIMENTS, Results, chosen_scale, write
 from doublebubble.reproduce.laboratory import Wanted
+from doublebubble.reproduce.results import Figure
 from doublebubble.reproduce.scales import Study
 from doublebubble.runs.tables import load_run
 from tests.reproduce.invented import InventedLaboratory, Silent
@@ -167,14 +168,14 @@ def test_the_timing_table_has_the_publications_columns(lab: InventedLaboratory, 
     assert table.rows[1][-1] == f"{times.mean():.3g} s"
 
 
-def test_a_figure_higher_than_a_page_is_written_in_parts(found: dict[str, Results], tmp_path: Path) -> None:
-    results = found["certified-accuracy"]
-    by_method = replace(results, figures=results.figures[1:2], tables=())
-    names = {path.name for path in write(by_method, tmp_path, "certified-accuracy", "smoke")}
-    parts = [f"{by_method.figures[0].name}-{number}" for number in (1, 2)]
-    assert names == {"README.md", *(f"{part}.{end}" for part in parts for end in ("png", "pdf", "md"))}
+def test_a_figure_higher_than_a_page_is_written_in_parts(tmp_path: Path) -> None:
+    rows = tuple((Panel(f"row {number}", ()),) for number in range(5))
+    results = Results("source", (Figure("high", "Title", rows, AxesStyle("x", "y"), "Caption."),))
+    names = {path.name for path in write(results, tmp_path, "high", "smoke")}
+    assert names == {"README.md", *(f"high-{number}.{end}" for number in (1, 2) for end in ("png", "pdf", "md"))}
     page = (tmp_path / "README.md").read_text()
-    assert all(f", part {number} of 2 (scale smoke)](" in page for number in (1, 2))
+    for number in (1, 2):
+        assert f"![Title, part {number} of 2 (scale smoke)](high-{number}.png)\n\nCaption. Scale smoke." in page
 
 
 def test_files_and_the_page_that_lists_them(found: dict[str, Results], tmp_path: Path) -> None:

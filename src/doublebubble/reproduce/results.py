@@ -1,6 +1,6 @@
 """What an experiment leaves behind: figures, tables, and a page that lists them with their captions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,21 +43,41 @@ def write(results: Results, folder: Path, title: str, scale: str) -> list[Path]:
     are the table NAME-numbers. A figure higher than a page comes in parts with the same axes, NAME-1, NAME-2.
     """
     written: list[Path] = []
+    for figure in results.figures:
+        for name, heading, panels in _parts(figure, scale):
+            drawn = draw(panels, figure.style, heading, figure.panels)
+            written += save(drawn, folder / name, _scaled(figure.caption, scale))
+    for name, table in _tables(results, scale):
+        written += save_table(table, folder / name)
+    page = folder / "README.md"
+    write_whole(page, listing(results, title, scale).encode())
+    return [*written, page]
+
+
+def listing(results: Results, title: str, scale: str) -> str:
+    """The page that lists figures with their captions, and the tables."""
     page = [f"# {title}, scale {scale}", results.source]
     for figure in results.figures:
-        parts = pages(figure.panels)
-        for number, panels in enumerate(parts, start=1):
-            part = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
-            name = f"{figure.name}-{number}" if part else figure.name
-            heading, caption = f"{figure.title}{part} (scale {scale})", f"{figure.caption} Scale {scale}."
-            written += save(draw(panels, figure.style, heading, figure.panels), folder / name, caption)
-            page.append(f"## {heading}\n\n![{heading}]({name}.png)\n\n{caption}")
+        for name, heading, _ in _parts(figure, scale):
+            page.append(f"## {heading}\n\n![{heading}]({name}.png)\n\n{_scaled(figure.caption, scale)}")
+    for name, table in _tables(results, scale):
+        page.append(f"## {name.replace('-', ' ').capitalize()}\n\n{markdown(table).rstrip()}")
+    return "\n\n".join(page) + "\n"
+
+
+def _parts(figure: Figure, scale: str) -> Iterator[tuple[str, str, Sequence[Sequence[Panel]]]]:
+    """For each page of a figure its name, heading and panels."""
+    parts = pages(figure.panels)
+    for number, panels in enumerate(parts, start=1):
+        part = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
+        yield (f"{figure.name}-{number}" if part else figure.name), f"{figure.title}{part} (scale {scale})", panels
+
+
+def _tables(results: Results, scale: str) -> Iterator[tuple[str, Table]]:
     drawn = {figure.name for figure in results.figures}
     for short, plain in results.tables:
-        name = f"{short}-numbers" if short in drawn else short
-        table = replace(plain, caption=f"{plain.caption} Scale {scale}.")
-        written += save_table(table, folder / name)
-        page.append(f"## {name.replace('-', ' ').capitalize()}\n\n{markdown(table).rstrip()}")
-    listing = folder / "README.md"
-    write_whole(listing, ("\n\n".join(page) + "\n").encode())
-    return [*written, listing]
+        yield (f"{short}-numbers" if short in drawn else short), replace(plain, caption=_scaled(plain.caption, scale))
+
+
+def _scaled(caption: str, scale: str) -> str:
+    return f"{caption} Scale {scale}."
