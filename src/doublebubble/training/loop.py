@@ -23,6 +23,7 @@ from doublebubble.training.denoiser import denoiser_step, frozen_classifier, joi
 from doublebubble.training.gaussian import StepLoss, gaussian_step
 from doublebubble.training.macer import macer_step
 from doublebubble.training.metrics import METRICS, EpochMetrics, append_metrics, keep_metrics
+from doublebubble.training.one_pixel import skip_padding
 from doublebubble.training.schedule import learning_rate
 from doublebubble.training.settings import TrainSettings, differences, read_settings
 from doublebubble.training.state import STATE, Progress, load_state, save_state
@@ -109,6 +110,8 @@ class _Run:
             model = build(settings.arch, info.shape, info.num_classes, info.mean, info.std, settings.seed)
         model = model.to(settings.device)
         _channels_last(model)
+        if torch.device(settings.device).type == "cpu":
+            skip_padding(model)
         return model, joined(model, self.classifier) if settings.method == "denoiser" else model
 
     def epoch(self, epoch: int, observer: Observer) -> EpochMetrics:
