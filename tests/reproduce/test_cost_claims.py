@@ -44,8 +44,9 @@ def test_steps_and_intervals_say_what_was_run(made: Path, tmp_path: Path) -> Non
     assert first_steps(empty).paper == NOT_RUN == first_steps(empty).brief.paper
     short = first_steps(evidence).brief.paper.split("<br>")
     assert [line.split(":")[0] for line in short] == ["digits, approximate", "digits, full"]
-    assert " left at 0.5" in short[0]
-    assert "0.01" not in short[0]
+    assert "left or more up to 0.01, " in short[0]
+    assert short[0].endswith("% at 0.5")
+    assert "left or more up to 0.1, " in short[1]
     share = 0.002 / (0.002 + (times_of(evidence, STUDY, "paper") or {})["Cohen"])
     assert f"Goodman, 10 classes: 2.00 ms, {share:.0%} of a look" in intervals(evidence).paper
     assert intervals(evidence).brief.as_printed == "no"

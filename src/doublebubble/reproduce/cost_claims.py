@@ -101,9 +101,11 @@ def first_steps(evidence: Evidence) -> Answer:
 
 
 def _kept(gains: dict[float, float], limit: float) -> str:
-    """Of the best gain up to the limit, what is left at each step above it."""
-    best = max(gain for step, gain in gains.items() if step <= limit)
-    return ", ".join(f"{gain / best:.0%} left at {step:g}" for step, gain in gains.items() if step > limit)
+    """Of the best gain up to the limit, what is left at least up to it, and at each step above it."""
+    below = [gain for step, gain in gains.items() if step <= limit]
+    parts = [f"{min(below) / max(below):.0%} left or more up to {limit:g}"]
+    parts += [f"{gain / max(below):.0%} at {step:g}" for step, gain in gains.items() if step > limit]
+    return ", ".join(parts)
 
 
 def _gain_of_step(evidence: Evidence, study: Study, gradient: GradientKind, step: float) -> float | None:
