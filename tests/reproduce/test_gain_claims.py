@@ -79,8 +79,8 @@ def test_macer(made: Path) -> None:
         table = load_run(made / "made" / Wanted(STUDY, 0.5, "paper", "full", kind).name)
         means.append(table.loc[table["selected"] == table["label"], "radius_cohen"].mean())
     change = 100 * (means[0] / means[1] - 1)
-    assert f"sigma 0.5: against Gaussian of equal epochs: Cohen's mean radius {change:+.0f} %" in answer.paper
-    assert answer.brief.paper.startswith(f"sigma 0.5: {change:+.0f} % at equal epochs")
+    assert f"sigma 0.5: against Gaussian of equal epochs: Cohen's mean radius {change:+.1f} %" in answer.paper
+    assert answer.brief.paper.startswith(f"sigma 0.5: {change:+.1f} % at equal epochs")
     assert answer.brief.as_printed in ("in part", "no"), "an epoch of 5.5 times is not ten times"
 
 

@@ -167,7 +167,7 @@ def macer_words(gaussian: pd.DataFrame | None, macer: pd.DataFrame | None, long:
     parts = []
     for name, base in (("equal epochs", gaussian), ("equal time", long)):
         change = macer_change(macer, base)
-        found = NOT_RUN if change is None else f"Cohen's mean radius {change:+.0f} %"
+        found = NOT_RUN if change is None else f"Cohen's mean radius {change:+.1f} %"
         parts.append(f"against Gaussian of {name}: {found}")
     return "; ".join([*parts, f"the search adds {100 * points_added(macer):.1f} points"])
 

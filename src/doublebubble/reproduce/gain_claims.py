@@ -186,8 +186,8 @@ def macer(evidence: Evidence) -> Answer:
         sentence,
         Brief(
             verdict(borne_out),
-            _listed(changes["paper"], "{:+.0f} % at equal epochs"),
-            _listed(changes["sound"], "{:+.0f} % at equal epochs"),
+            _listed(changes["paper"], "{:+.1f} % at equal epochs"),
+            _listed(changes["sound"], "{:+.1f} % at equal epochs"),
         ),
     )
 
