@@ -16,7 +16,8 @@ venv: .venv/installed ## install doublebubble and its tools into .venv
 	@echo "==> setting up .venv (once; about 3 GB, a few minutes)"
 	@$(PYTHON) -c 'import sys; sys.exit("doublebubble needs Python 3.11 or newer, got %d.%d" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
+	@$(RUN) compileall -qq -j 0 .venv/lib || true # on all cores, pip would take one; templates of some packages are no Python
 	@touch $@
 
 demo: venv ## train a small digit classifier, certify 50 digits, draw the results: about two minutes
