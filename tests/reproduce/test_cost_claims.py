@@ -22,7 +22,11 @@ def test_times_are_ratios_of_means(made: Path) -> None:
     assert NOT_RUN not in double.paper
     quicker = "full" if ratio < 1 else "approximate"
     assert double.sentence.endswith(f"which is that by {quicker} gradients on digits.")
-    assert f"single, full {times['single, full'] / times['Cohen']:.1f}" in all_times(evidence).paper
+    every = all_times(evidence)
+    assert f"single, full {times['single, full'] / times['Cohen']:.1f}" in every.paper
+    low, high = sorted(times[f"double, {kind}"] / times["Cohen"] for kind in ("approximate", "full"))
+    assert every.brief.paper.startswith("digits: single ")
+    assert every.brief.paper.endswith(f", double {low:.1f} to {high:.1f}")
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,15 @@ def all_times(evidence: Evidence) -> Answer:
         within,
         f"Published multiples of Cohen's time: {published}; here {evidence.scale.timing_inputs} inputs were timed on a "
         "processor, and most of the cost is how many looks the published stopping rule leaves.",
+        lambda t: ", ".join(
+            f"{method} {_range([t[f'{method}, {kind}'] / t['Cohen'] for kind in GRADIENTS])}"
+            for method in ("single", "double")
+        ),
     )
+
+
+def _range(values: list[float]) -> str:
+    return f"{min(values):.1f} to {max(values):.1f}"
 
 
 def first_steps(evidence: Evidence) -> Answer:
@@ -159,18 +167,23 @@ def _timed(evidence: Evidence, protocol: str) -> dict[str, Times]:
 
 
 def _times_answer(
-    evidence: Evidence, words: Callable[[Times], str], borne_out: Callable[[Times], list[bool]], sentence: str
+    evidence: Evidence,
+    words: Callable[[Times], str],
+    borne_out: Callable[[Times], list[bool]],
+    sentence: str,
+    brief: Callable[[Times], str] | None = None,
 ) -> Answer:
-    """What the table of times says under each protocol, study by study."""
-    cells, found = dict[str, str](), list[bool]()
+    """What the table of times says under each protocol, study by study; in brief in other words if there are any."""
+    cells, short, found = dict[str, str](), dict[str, str](), list[bool]()
     for protocol in ("paper", "sound"):
         timed = _timed(evidence, protocol)
         names = evidence.scale.timed or evidence.scale.names
-        cells[protocol] = cell([(name, words(timed[name]) if name in timed else NOT_RUN) for name in names])
+        for kept, say in ((cells, words), (short, brief or words)):
+            kept[protocol] = cell([(name, say(timed[name]) if name in timed else NOT_RUN) for name in names])
         found += [ok for times in timed.values() for ok in borne_out(times)] if protocol == "paper" else []
     return Answer(
         cells["paper"],
         cells["sound"],
         unless_missing(cells["paper"], sentence),
-        Brief(verdict(found), cells["paper"], cells["sound"]),
+        Brief(verdict(found), short["paper"], short["sound"]),
     )
