@@ -9,6 +9,7 @@ from doublebubble.report.measures import REPORTED, mean_radius
 from doublebubble.report.tables import percent, share
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
+from doublebubble.reproduce.coin_claims import coin_table
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import SIGMA
 from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims, predicted_gain
@@ -18,10 +19,17 @@ IMAGES = "images/reproduction"
 _NO_GAIN_FIGURES = {
     "no-gain/no-gain-by-looks": "Apparent gain where there is none, against the looks taken, beside its prediction",
     "no-gain/no-gain-claims": "How often the published radius exceeds the truth, against alpha, beside its prediction",
+}
+_COIN_FIGURES = {
     "coin-votes/coin-votes-mnist-lenet": "The search on MNIST's network, and on coins that vote with its probabilities",
     "coin-votes/coin-votes-cifar10-resnet18": "The search on CIFAR-10's network, and on coins in its place",
+    "coin-votes/coin-votes-mnist-resnet18": "The search on MNIST's ResNet-18, and on coins in its place",
 }
-FIGURES = {**_NO_GAIN_FIGURES, **{name: f"Measured for: {claim.claim}" for claim in CLAIMS for name in claim.figures}}
+FIGURES = {
+    **_NO_GAIN_FIGURES,
+    **_COIN_FIGURES,
+    **{name: f"Measured for: {claim.claim}" for claim in CLAIMS for name in claim.figures},
+}
 """Figures that the page shows if they are there, with what they are in words; `IMAGES` is beside the page."""
 _HEAD = """# The publication's claims on real data
 
@@ -99,7 +107,7 @@ def claims_page(evidence: Evidence) -> str:
             f"| {answer.paper} | {answer.sound} |\n\n{answer.sentence}\n"
             + "".join(f"\n{picture}\n" for picture in _pictures(evidence, claim.figures))
         )
-    parts += [_instead(evidence), *_attacked(evidence), _TINY, _no_gain(evidence)]
+    parts += [_instead(evidence), *_attacked(evidence), _TINY, _no_gain(evidence), *_on_networks(evidence)]
     return "\n".join(parts)
 
 
@@ -174,6 +182,12 @@ def _no_gain(evidence: Evidence) -> str:
         rows.append("| " + " | ".join([*cells, f"{predicted_gain(as_made):+.2f} %", *above]) + " |")
     shown = "".join(f"{picture}\n\n" for picture in _pictures(evidence, _NO_GAIN_FIGURES))
     return _NO_GAIN.format(p=found[0].looking.p, sigma=SIGMA, figures=shown) + "\n".join(rows) + "\n"
+
+
+def _on_networks(evidence: Evidence) -> list[str]:
+    """Coins in place of networks, if they were thrown."""
+    table = coin_table(evidence)
+    return [table, *(f"{picture}\n" for picture in _pictures(evidence, _COIN_FIGURES))] if table else []
 
 
 def _pictures(evidence: Evidence, names: Iterable[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """A network's own votes replaced by independent coins of the same probabilities: how much of the gain remains.
 
-Each input's probabilities are the shares of its votes in the run of `sound` with most draws. On the coins the published
-search, the same image, draws and alpha, can gain nothing; what it reports is set beside what it reports on the network.
+Each input's probabilities are the shares of its votes in the run of `sound` with most draws among those on all inputs
+of the study. On the coins the published search, the same image, draws and alpha, can gain nothing; what it reports is
+set beside what it reports on the network.
 """
 
 import functools
@@ -89,12 +90,19 @@ def run(lab: Laboratory) -> Results:
 
 def coined(lab: Laboratory, study: Study, paper: StoredRun, sigma: float) -> Coined:
     """The search on the coins of every input that the network predicts correctly, from its file if there is one."""
-    best = max(study.sound_forms, key=lambda form: form.n, default=None)
-    wanted = Wanted(study, sigma, "sound", "full", wide=True)
-    if best is not None:
-        wanted = Wanted.of_form(study, sigma, best)
-    make = functools.partial(_coined, lab, wanted, paper)
-    return lab.simulation(study.name, f"coins-of-{wanted.name}", Coined, make)
+    wanted = voted(study, sigma)
+    return lab.simulation(study.name, kept_as(wanted), Coined, functools.partial(_coined, lab, wanted, paper))
+
+
+def voted(study: Study, sigma: float) -> Wanted:
+    """The run whose votes the coins have."""
+    best = max((form for form in study.sound_forms if form.wide), key=lambda form: form.n, default=None)
+    return Wanted(study, sigma, "sound", "full", wide=True) if best is None else Wanted.of_form(study, sigma, best)
+
+
+def kept_as(wanted: Wanted) -> str:
+    """The stem of the file of the search on coins with the votes of that run."""
+    return f"coins-of-{wanted.name}"
 
 
 def _coined(lab: Laboratory, wanted: Wanted, paper: StoredRun) -> Coined:

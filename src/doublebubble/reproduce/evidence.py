@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from doublebubble.config import Settings
+from doublebubble.reproduce.coin_votes import Coined, kept_as, voted
 from doublebubble.reproduce.interval_cost import KEPT, IntervalCost
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Looked, read_simulation
@@ -76,6 +77,11 @@ class Evidence:
         wanted = ("half-space-", "coins-p", "slab-")
         paths = sorted(folder.glob("*.json")) if folder.exists() else []
         return [read_simulation(path, Looked) for path in paths if path.name.startswith(wanted)]
+
+    def coined(self, study: Study, sigma: float) -> Coined | None:
+        """The published search on coins that vote with the network's probabilities."""
+        file = self.folder / "simulations" / f"{kept_as(voted(study, sigma))}.json"
+        return read_simulation(file, Coined) if file.exists() else None
 
     def figure(self, name: str) -> Path:
         """Where the picture of a figure, EXPERIMENT/NAME, lies if it was drawn."""

@@ -31,8 +31,10 @@ from doublebubble.reproduce.claim_cells import (
     trend,
     unless_missing,
 )
+from doublebubble.reproduce.coin_claims import improved_share, thrown
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted
+from doublebubble.reproduce.looking import Reported
 from doublebubble.reproduce.macer import equal_time_study
 from doublebubble.reproduce.scales import Study
 from doublebubble.training import preset
@@ -56,7 +58,7 @@ def improved(evidence: Evidence) -> Answer:
         unless_missing(
             paper,
             "The share is that of inputs on which the best of many looks came out above one look. "
-            + _on_coins(evidence),
+            + _on_coins(evidence, study),
         ),
         Brief(
             verdict([value > 0.8 for value in found.values()]),
@@ -192,16 +194,29 @@ def macer(evidence: Evidence) -> Answer:
     )
 
 
-def _on_coins(evidence: Evidence) -> str:
-    """How often the same search improves on coins, where nothing can be improved."""
-    thrown = [
+def _on_coins(evidence: Evidence, study: Study) -> str:
+    """How often the same search improves on coins in the network's place, else on those of equal probabilities."""
+    tossed = [
+        f"{improved_share(one.coins.reported):.0%} of {len(one.coins.shares)} at sigma {one.sigma:g}"
+        for one in thrown(evidence, study)
+        if one.sigma in study.curves
+    ]
+    if tossed:
+        return (
+            "On coins that vote with the network's own probabilities, where nothing can be improved, the same search "
+            f"improves {', '.join(tossed)} (single, approximate gradients)."
+        )
+    plain = [
         one.reported for one in evidence.simulations() if one.looking.subject == "coins" and one.looking.published_stop
     ]
-    if not thrown:
+    if not plain:
         return "The same search on coins, where nothing can be improved, was not run."
-    pairs = [pair for one in thrown for pair in zip(one.cohen, one.largest, strict=True)]
-    share = sum(largest > cohen for cohen, largest in pairs) / len(pairs)
-    return f"On coins, where nothing can be improved, the same search improves {share:.0%}."
+    every = Reported(
+        cohen=tuple(radius for one in plain for radius in one.cohen),
+        largest=tuple(radius for one in plain for radius in one.largest),
+        looks=tuple(looks for one in plain for looks in one.looks),
+    )
+    return f"On coins, where nothing can be improved, the same search improves {improved_share(every):.0%}."
 
 
 def _full(evidence: Evidence, study: Study, measure: Measure, sigmas: Iterable[float]) -> dict[float, float]:
