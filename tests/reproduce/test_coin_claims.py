@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from doublebubble.reproduce import chosen_scale
+from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.coin_claims import coin_table, improved_share, thrown
 from doublebubble.reproduce.coin_votes import Coined, kept_as, predicted_correctly, voted
@@ -14,6 +15,7 @@ from doublebubble.reproduce.gain_claims import improved
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported, keep
 from doublebubble.reproduce.packed import SUFFIX, read_packed
+from doublebubble.reproduce.summary import summary
 from tests.reproduce.invented import SCALE, STUDY
 
 SIGMA = 0.5
@@ -81,3 +83,19 @@ def test_coins_have_the_votes_of_the_longest_run_on_all_inputs() -> None:
     study = chosen_scale("cpu").study("cifar10-resnet18")
     wanted = voted(study, 1.0)
     assert (wanted.draws, wanted.inputs, wanted.methods) == (10_000, study.wide, None)
+
+
+def test_the_summary_has_what_is_reported_what_coins_report_and_what_holds(tossed: Evidence, made: Path) -> None:
+    assert summary(Evidence(made, SCALE)) == ""
+    (one,) = thrown(tossed, STUDY)
+    row = summary(tossed).splitlines()[-2]
+    gains = [100 * (sum(said.largest) / sum(said.cohen) - 1) for said in (one.network, one.coins.reported)]
+    assert row == f"| {STUDY.name}, sigma 0.5 | {gains[0]:+.1f} % | {gains[1]:+.1f} % | {NOT_RUN} | {NOT_RUN} |"
+    file = f"{voted(STUDY, SIGMA).name}{SUFFIX}"
+    shutil.copyfile(made / "runs" / file, tossed.folder / "runs" / file)
+    records = read_packed(made / "runs" / file).records
+    right = [record for record in records if record.counts["select"].get(record.label or 0) == 60]  # as invented
+    plan, cohen = sum(record.radius or 0.0 for record in right), sum(record.radii["cohen"] for record in right)
+    row = summary(Evidence(tossed.folder, SCALE)).splitlines()[-2]
+    assert row.endswith(f" | {100 * (plan / cohen - 1):+.1f} % | {100 * (plan / cohen - 1):+.1f} % |")
+    assert summary(tossed) in claims_page(tossed)

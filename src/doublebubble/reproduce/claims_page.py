@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from doublebubble.report.measures import REPORTED, mean_radius
-from doublebubble.report.tables import percent, share
+from doublebubble.report.tables import EMPTY, percent, share
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
 from doublebubble.reproduce.coin_claims import coin_table
@@ -14,6 +14,7 @@ from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import SIGMA
 from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims, predicted_gain
 from doublebubble.reproduce.scales import SoundForm
+from doublebubble.reproduce.summary import plan_gain, summary
 
 IMAGES = "images/reproduction"
 _NO_GAIN_FIGURES = {
@@ -38,14 +39,15 @@ beside what its own procedure gives here (`paper`, **not a guarantee at any leve
 
 ## In a minute
 
-*As printed*: do the publication's own procedure and measure give what it says? *What holds*: the same measure of
-certificates that are guaranteed, at the same draws and alpha.
+{summary}Claim by claim. *As printed*: do the publication's own procedure and measure give what it says? *What holds*:
+the same measure of certificates that are guaranteed, at the same draws and alpha; the radius is that of a plan among
+all methods, fixed before the draws.
 
 {brief}
 Why a claim can be borne out and yet not hold: the published procedure takes the luckiest of up to 50 looks. In free
 space one ball elsewhere cannot beat Cohen's exact radius ([math.md](math.md), Fact L), and
-[where nothing can be gained](#where-the-published-gain-comes-from) it reports gains all the same. **What to use
-instead**: `sound` with methods `auto`, both the default; [what it gives](#what-to-use-instead).
+[where nothing can be gained](#where-the-published-gain-comes-from) it reports gains all the same.
+[What to use instead](#what-to-use-instead) has every run of `sound`.
 
 ## How to read the rest
 
@@ -100,7 +102,8 @@ def claims_page(evidence: Evidence) -> str:
         f"| {number} | {claim.claim} | {answer.brief.as_printed} | {answer.brief.paper} | {answer.brief.sound} |\n"
         for number, (claim, answer) in answers.items()
     )
-    parts = [_HEAD.format(brief=brief, scale=scale.name, n=scale.studies[0].n, alpha=scale.alpha)]
+    settings = {"scale": scale.name, "n": scale.studies[0].n, "alpha": scale.alpha}
+    parts = [_HEAD.format(summary=summary(evidence), brief=brief, **settings)]
     for number, (claim, answer) in answers.items():
         parts.append(
             f"## {number}. {claim.claim}\n\n| `paper`: as published, not guaranteed | `sound` |\n|---|---|\n"
@@ -149,9 +152,9 @@ def _radii(table: pd.DataFrame | None, base: pd.DataFrame | None) -> list[str]:
     plan = None if table is None else mean_radius(table, REPORTED)
     if table is None or plan is None:
         return []
-    cohen = None if base is None else mean_radius(base, "cohen")
-    gain = "-" if cohen is None or cohen.value == 0 else f"{100 * (plan.value / cohen.value - 1):+.2f} %"
-    return [str(len(table)), "-" if cohen is None else f"{cohen.value:.4f}", f"{plan.value:.4f}", gain]
+    cohen, gain = None if base is None else mean_radius(base, "cohen"), plan_gain(table, base)
+    words = [EMPTY if cohen is None else f"{cohen.value:.4f}", f"{plan.value:.4f}"]
+    return [str(len(table)), *words, EMPTY if gain is None else f"{gain:+.2f} %"]
 
 
 def _attacked(evidence: Evidence) -> list[str]:
