@@ -161,6 +161,31 @@ def test_a_figure_is_as_wide_as_a_page_of_text_and_all_its_words_are_inside(name
         assert not (a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1)
 
 
+@pytest.mark.parametrize(
+    ("title", "lines"),
+    [
+        ("Gain over Cohen: digits (scale cpu)", 1),
+        ("Gain over each protocol's own Cohen by radius: cifar10-resnet18, part 1 of 2 (scale cpu)", 2),
+        ("Gain over Cohen: " + "a data set that somebody gave a name without an end " * 4, 3),
+    ],
+)
+def test_a_title_is_read_whole_however_long_it_is(title: str, lines: int) -> None:
+    figure = draw([[Panel("one", (flat("line", 1.0),))]], ENDS, title)
+    figure.draw_without_rendering()
+    assert figure._suptitle is not None
+    box = figure._suptitle.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.width
+    assert box.y1 <= figure.bbox.height
+    said = figure.get_suptitle()
+    assert said.split() == title.split()
+    assert said.count("\n") + 1 >= lines
+    assert (said.count("\n") == 0) is (lines == 1)
+    short = draw([[Panel("one", (flat("line", 1.0),))]], ENDS, "title")
+    short.draw_without_rendering()
+    heights = [one.axes[0].get_window_extent().height for one in (figure, short)]
+    assert heights[0] == pytest.approx(heights[1], rel=0.05)  # the room for the title is not the panels'
+
+
 def test_no_leader_crosses_a_panel_and_no_caption_is_burned_in() -> None:
     lines = tuple(falling(f"curve {k}", 0.9, 0.05) for k in range(4))
     figure = draw([[Panel("one", lines)]], BESIDE, "title")

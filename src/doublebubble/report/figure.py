@@ -6,6 +6,7 @@ beside its panel, next to a piece of it, and names keep their distance. A captio
 """
 
 import io
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ _INK = "#333333"
 _WIDTH, _ROW = 5.5, 1.85  # inches: of the figure, and of a row of panels with its title
 _MOST_ROWS = 4  # of panels on a page, with room for a caption
 _SMALL, _LARGE = 7.0, 9.5  # points
+_LINE, _SLACK = 0.16, 4  # of a title on several lines: inches of each further one, characters that one may be longer
 _NAME_HEIGHT = 0.087  # of a panel, between the names of two lines
 _SHORT = 12  # characters: if no name is longer, two panels stand side by side
 _WIDE_LOG = 150.0  # a logarithmic axis that spans more than this has powers of ten enough
@@ -135,8 +137,18 @@ def _drawn(
                 axes.set_ylabel(style.y, fontsize=_SMALL + 0.5)
             if number == len(rows) - 1 or column >= len(rows[number + 1]):
                 axes.set_xlabel(style.x, fontsize=_SMALL + 0.5)
-    figure.suptitle(title, fontsize=_LARGE)
+    _set_title(figure, title)
     return figure
+
+
+def _set_title(figure: "Figure", title: str) -> None:
+    """The title, on as many lines of about the same length as it needs to be read whole."""
+    text = figure.suptitle(title, fontsize=_LARGE)
+    for lines in range(2, 1 + len(title.split())):
+        if text.get_window_extent().width <= figure.bbox.width:
+            break
+        text.set_text(textwrap.fill(title, -(-len(title) // lines) + _SLACK))
+    figure.set_figheight(figure.get_figheight() + _LINE * text.get_text().count("\n"))
 
 
 def _columns(panels: Sequence[Sequence[Panel]]) -> int:
