@@ -90,12 +90,13 @@ def test_the_summary_has_what_is_reported_what_coins_report_and_what_holds(tosse
     (one,) = thrown(tossed, STUDY)
     row = summary(tossed).splitlines()[-2]
     gains = [100 * (sum(said.largest) / sum(said.cohen) - 1) for said in (one.network, one.coins.reported)]
-    assert row == f"| {STUDY.name}, sigma 0.5 | {gains[0]:+.1f} % | {gains[1]:+.1f} % | {NOT_RUN} | {NOT_RUN} |"
+    cells = [f"{gains[0]:+.1f} % (2)", f"{gains[1]:+.1f} % (2)", NOT_RUN, NOT_RUN]
+    assert row == f"| {STUDY.name}, sigma 0.5 | {' | '.join(cells)} |"
     file = f"{voted(STUDY, SIGMA).name}{SUFFIX}"
     shutil.copyfile(made / "runs" / file, tossed.folder / "runs" / file)
     records = read_packed(made / "runs" / file).records
     right = [record for record in records if record.counts["select"].get(record.label or 0) == 60]  # as invented
     plan, cohen = sum(record.radius or 0.0 for record in right), sum(record.radii["cohen"] for record in right)
     row = summary(Evidence(tossed.folder, SCALE)).splitlines()[-2]
-    assert row.endswith(f" | {100 * (plan / cohen - 1):+.1f} % | {100 * (plan / cohen - 1):+.1f} % |")
+    assert row.endswith(2 * f" | {100 * (plan / cohen - 1):+.1f} % ({len(right)})" + " |")
     assert summary(tossed) in claims_page(tossed)

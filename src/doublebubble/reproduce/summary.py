@@ -15,6 +15,8 @@ _HEAD = """- **The publication claims** certificates about 5 % larger on average
   gained, and the same search gains so much on them.
 - **Use instead** `sound` with methods `auto`, both the default, and draws enough for its gains to show.
 
+In brackets the inputs that are predicted correctly; the published form was given fewer inputs.
+
 | mean radius over Cohen's | published search, no guarantee | the same on coins: nothing to gain | \
 `sound`, same draws | {more} |
 |---|---|---|---|---|
@@ -48,9 +50,14 @@ def _more(scale: Scale) -> str:
 
 def _row(evidence: Evidence, one: Thrown) -> str:
     same, longest = evidence.sound(one.study, one.sigma), evidence.frame(voted(one.study, one.sigma))
-    gains = [100 * one.network.gain, 100 * one.coins.reported.gain, plan_gain(same, same), plan_gain(longest, longest)]
-    words = [NOT_RUN if gain is None else f"{gain:+.1f} %" for gain in gains]
+    words = [f"{100 * said.gain:+.1f} % ({len(said.cohen)})" for said in (one.network, one.coins.reported)]
+    words += [_held(table) for table in (same, longest)]
     return "| " + " | ".join([f"{one.study.name}, sigma {one.sigma:g}", *words]) + " |\n"
+
+
+def _held(table: pd.DataFrame | None) -> str:
+    gain, plan = plan_gain(table, table), None if table is None else mean_radius(table, REPORTED)
+    return NOT_RUN if gain is None or plan is None else f"{gain:+.1f} % ({plan.n})"
 
 
 def plan_gain(table: pd.DataFrame | None, base: pd.DataFrame | None) -> float | None:
