@@ -1,15 +1,18 @@
 """Results of an invented laboratory at a small scale, packed as those under results/ are."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from doublebubble.reproduce.evidence import Trained
+from doublebubble.reproduce.coin_votes import Coined, kept_as, predicted_correctly, voted
+from doublebubble.reproduce.evidence import Evidence, Trained
 from doublebubble.reproduce.interval_cost import IntervalCost, Timed
-from doublebubble.reproduce.looking import keep
+from doublebubble.reproduce.laboratory import Wanted
+from doublebubble.reproduce.looking import Reported, keep
 from doublebubble.reproduce.order import planned
-from doublebubble.reproduce.packed import SUFFIX, pack_run
-from tests.reproduce.invented import SCALE, invent
+from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed
+from tests.reproduce.invented import SCALE, STUDY, TOSSED, invent
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +29,23 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         IntervalCost(draws=100, times=(Timed(classes=10, interval="Goodman", merged=False, milliseconds=2.0),)),
     )
     return folder
+
+
+@pytest.fixture
+def tossed(tmp_path: Path, made: Path) -> Evidence:
+    """The invented results, with coins for two inputs that the network predicts correctly, the later one first."""
+    wanted = Wanted(STUDY, TOSSED, "paper", "approximate")
+    file = f"{wanted.name}{SUFFIX}"
+    (tmp_path / "runs").mkdir()
+    shutil.copyfile(made / "runs" / file, tmp_path / "runs" / file)
+    right = [record.index for record in read_packed(tmp_path / "runs" / file).records if predicted_correctly(record)]
+    coins = Coined(
+        name=voted(STUDY, TOSSED).name,
+        sigma=TOSSED,
+        n=400,
+        alpha=0.05,
+        shares={right[3]: (0.9, 0.1), right[0]: (0.7, 0.3)},
+        reported=Reported(cohen=(0.5, 0.25), largest=(0.55, 0.25), looks=(10, 0)),
+    )
+    keep(tmp_path / "simulations" / f"{kept_as(voted(STUDY, TOSSED))}.json", coins)
+    return Evidence(tmp_path, SCALE)

@@ -22,6 +22,7 @@ SCALE = replace(
     chosen_scale("smoke", inputs=12), studies=(replace(chosen_scale("smoke").studies[0], inputs=12, wide=20),)
 )
 STUDY = SCALE.studies[0]
+TOSSED = 0.5  # the sigma whose coins are invented too
 
 
 class Silent:
