@@ -12,7 +12,7 @@ from doublebubble.reproduce.scales import Scale
 _HEAD = """- **The publication claims** certificates about 5 % larger on average, by looking at further points around
   each input and keeping the best.
 - **Of what it reports here, {luck} is luck**: coins that vote with a network's own probabilities leave nothing to be
-  gained, and the same search gains so much on them.
+  gained, and the same search gains so much on them. Few inputs were tried: [the bands](#on-networks) are wide.
 - **Use instead** `sound` with methods `auto`, both the default, and draws enough for its gains to show.
 
 In brackets the inputs that are predicted correctly; the published form was given fewer inputs.
