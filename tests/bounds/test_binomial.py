@@ -1,11 +1,15 @@
 """Clopper-Pearson against scipy's interval, exact coverage by enumeration, and 35-digit arithmetic at the extremes."""
 
+from typing import Literal
+
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import special
+from scipy.special import betainccinv, betaincinv
 from scipy.stats import binom, binomtest
 
-from doublebubble.bounds import clopper_pearson
+from doublebubble.bounds import binomial, clopper_pearson
 from doublebubble.errors import InputError, SettingError
 
 ALPHAS = (0.5, 0.05, 1e-3, 1e-6, 1e-12)
@@ -109,6 +113,34 @@ def test_exact_bound_is_never_inside_at_random() -> None:
         lower, upper = clopper_pearson(k, n, alpha, "lower"), clopper_pearson(k - 1, n, alpha, "upper")
         assert lower == 0 or tail_at_least(k, n, lower) <= alpha
         assert upper == 1 or tail_at_most(k - 1, n, upper) <= alpha
+
+
+@pytest.mark.parametrize("error", [1e-9, 1e-6, 1e-3])
+def test_the_forward_check_mends_an_inverse_that_errs_inward(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
+    k, n, alpha = 873, 1000, 1e-3
+    lower, upper = betaincinv(k, n - k + 1, alpha), betainccinv(k + 1, n - k, alpha)
+    monkeypatch.setattr(binomial, "betaincinv", lambda *_: np.array([lower * (1 + error)]))
+    monkeypatch.setattr(binomial, "betainccinv", lambda *_: np.array([upper * (1 - error)]))
+    assert tail_at_least(k, n, float(clopper_pearson(np.array([k]), n, alpha)[0])) <= alpha
+    assert tail_at_most(k, n, float(clopper_pearson(np.array([k]), n, alpha, "upper")[0])) <= alpha
+
+
+@pytest.mark.parametrize(("side", "inverse"), [("lower", "betaincinv"), ("upper", "betainccinv")])
+def test_the_forward_check_concedes_its_own_error(
+    monkeypatch: pytest.MonkeyPatch, side: Literal["lower", "upper"], inverse: str
+) -> None:
+    """A bound whose tail is less than 2e-11 of alpha below it is moved on: the check itself errs by 1.4e-11."""
+    k, n, alpha = 873, 1000, 1e-3
+    a, b = (k, n - k + 1) if side == "lower" else (k + 1, n - k)
+    too_near = float(getattr(special, inverse)(a, b, alpha * (1 - 1e-11)))
+    monkeypatch.setattr(binomial, inverse, lambda *_: np.array([too_near]))
+    monkeypatch.setattr(
+        binomial, "_MARGIN", 1e-16
+    )  # what comes out is what the inverse gave, unless the check moves it
+    monkeypatch.setattr(binomial, "_CONTAIN", 0.0)
+    found = float(clopper_pearson(np.array([k]), n, alpha, side)[0])
+    assert abs(found - too_near) > 1e-15
+    assert found < too_near if side == "lower" else found > too_near
 
 
 def test_ends() -> None:

@@ -100,6 +100,16 @@ def test_levels_rise_to_alpha() -> None:
         assert level + (1 - p) ** power <= 0.001
 
 
+@pytest.mark.parametrize("sigma", [0.25, 0.5, 2.0, 4.0])
+def test_levels_depend_on_radii_in_units_of_sigma_alone(sigma: float) -> None:
+    radii = (0.1, 0.5, 1.0, 7.9)
+    for reserve in (0.0, 1e-4):
+        scaled = open_levels([sigma * t for t in radii], sigma, 0.001, reserve)
+        assert scaled == open_levels(radii, 1.0, 0.001, reserve)
+    with pytest.raises(SettingError, match=r"7\.9 sigma"):
+        open_levels([7.91 * sigma], sigma, 0.001)
+
+
 def test_the_leader_becomes_the_candidate_and_stays() -> None:
     edges = open_edges((0.5, 1.0), 0.001, 1000, looked=(4, 34, 234, 1000))
     race = replayed(edges, 4, [[1, 3, 0, 0], [0, 30, 0, 0]])

@@ -18,6 +18,7 @@ def test_offsets_contain_the_domain_and_stay_zero_where_x1_touches_it(ends: list
     assert (box.below[0] == 0.0) == (low == x1)
     assert (box.above[0] == 0.0) == (high == x1)
     assert box.reach[0] <= max(high - x1, x1 - low) * (1 + 1e-14)
+    assert Fraction(float(box.reach[0])) >= max(Fraction(high) - Fraction(x1), Fraction(x1) - Fraction(low))
 
 
 def test_free_space_has_no_ends() -> None:

@@ -3,7 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.special import ndtri
@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from doublebubble.errors import SettingError
 from doublebubble.geometry import PairMass, dipole_radius
+from doublebubble.geometry.dipole import _ends, _lead
 
 HALF = np.linspace(0.005, 7.995, 800)
 MASS = norm.pdf(HALF) / (2 * norm.pdf(HALF).sum())
@@ -102,3 +103,25 @@ def test_never_above_the_exact_radius(a: PairMass, b: PairMass) -> None:
 def test_impossible_arguments_are_refused(a: PairMass, others: list[PairMass], sigma: float) -> None:
     with pytest.raises(SettingError, match="expected"):
         dipole_radius(a, others, sigma)
+
+
+masses = st.tuples(st.floats(0, 0.9999), st.floats(0, 1)).map(lambda m: PairMass(m[0], 0.5 * m[1] * (1 - m[0])))
+
+
+@given(mass=masses)
+@example(mass=PairMass(0.734375, 2.5617401739619856e-217))
+def test_slab_and_half_line_hold_no_more_than_the_masses(mass: PairMass) -> None:
+    a, b = _ends(mass)
+    with mp.workdps(40):
+        assert mp.ncdf(a) - mp.ncdf(-mp.mpf(a)) <= mp.mpf(mass.both)
+        assert mp.ncdf(b) <= mp.mpf(mass.single)
+
+
+@given(first=masses, second=masses, t=st.floats(0, 6))
+def test_the_lead_is_below_the_exact_one_for_any_ends(first: PairMass, second: PairMass, t: float) -> None:
+    ends = _ends(first), _ends(second)
+    with mp.workdps(40):
+        exact = mp.mpf(-1)
+        for a, b in ends:
+            exact += mp.ncdf(a - mp.mpf(t)) - mp.ncdf(-mp.mpf(a) - t) + mp.ncdf(b - mp.mpf(t))
+        assert exact - mp.mpf(10) ** -12 <= mp.mpf(_lead(t, *ends)) <= exact

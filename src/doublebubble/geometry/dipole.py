@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scipy.special import ndtri
 
 from doublebubble.errors import SettingError
-from doublebubble.geometry.first_order import ROUNDING, Phi
+from doublebubble.geometry.first_order import ROUNDING, SMALLEST_TAIL, Phi
 
 
 class PairMass(NamedTuple):
@@ -47,7 +47,7 @@ def _ends(mass: PairMass) -> tuple[float, float]:
         a = -float(ndtri(0.5 * (1 - both)))
         while a > 0 and Phi(-a) * (1 - ROUNDING) < 0.5 * (1 - both):
             a -= ROUNDING * (1 + a)
-    if single > 0:
+    if single > SMALLEST_TAIL:  # less counts as none
         b = float(ndtri(single))
         while Phi(b) * (1 + ROUNDING) > single:
             b -= ROUNDING * (1 - b)

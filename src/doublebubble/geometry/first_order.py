@@ -20,7 +20,9 @@ ROUNDING = 2.0**-44
 LARGEST_MOMENT = nextafter(1 / sqrt(2 * pi), 1.0)
 """max |E[f z]| over all f with values in [0, 1]."""
 
-_SMALLEST_TAIL = 1e-15
+SMALLEST_TAIL = 1e-15
+"""Below it nothing is evaluated: relative rounding of Phi(z) grows like z^2."""
+
 _ROOT_HALF, _ROOT_TWO_PI = sqrt(0.5), sqrt(2 * pi)
 
 
@@ -93,7 +95,7 @@ def first_order_radius(p_a: float, rivals: Sequence[Rival], sigma: float) -> flo
     if p_a == 0:
         return 0.0
     Q = _tail_of(p_a)
-    t = min(_lead_time(Q, min(max(rival.q, _SMALLEST_TAIL), Q), rival.gamma) for rival in rivals)
+    t = min(_lead_time(Q, min(max(rival.q, SMALLEST_TAIL), Q), rival.gamma) for rival in rivals)
     return max(0.0, nextafter(sigma * t, -inf))
 
 
@@ -131,7 +133,7 @@ def interval(Q: float, g: float) -> tuple[float, float]:
 def _tail_of(p: float) -> float:
     """Return 1 - p, never rounded down: exact for p >= 1/2, and never below the smallest tail the solver takes."""
     Q = 1 - p
-    return max(Q if p >= 0.5 else min(nextafter(Q, 2.0), nextafter(1.0, 0.0)), _SMALLEST_TAIL)
+    return max(Q if p >= 0.5 else min(nextafter(Q, 2.0), nextafter(1.0, 0.0)), SMALLEST_TAIL)
 
 
 def _side(Q: float, c: float, L: float) -> _Side:

@@ -20,6 +20,14 @@ MUTANTS = (
         ("bounds/test_leader.py::test_levels_rise_to_alpha",),
     ),
     Mutant(
+        "levels-forget-sigma",
+        _LEADER,
+        "p0 = [float(Phi(radius / sigma)) * (1 - 1e-12) for radius in radii]",
+        "p0 = [float(Phi(radius)) * (1 - 1e-12) for radius in radii]",
+        "For sigma above 1 the classes that do not lead would pay too little.",
+        ("bounds/test_leader.py::test_levels_depend_on_radii_in_units_of_sigma_alone",),
+    ),
+    Mutant(
         "wins-before-the-class-is-claimed",
         _LEADER,
         "        if candidate is not None:  # nothing counts for a leader that may still change",

@@ -9,6 +9,22 @@ _ENUMERATED = "bounds/test_votes.py::test_coverage_by_enumerating_all_counts"
 
 MUTANTS = (
     Mutant(
+        "inverse-not-checked-forward",
+        _BINOMIAL,
+        "    while (bad := fails(moved)).any():",
+        "    while (bad := fails(moved) & False).any():",
+        "An inverse that errs by more than the margin would give bounds on the wrong side.",
+        ("bounds/test_binomial.py::test_the_forward_check_mends_an_inverse_that_errs_inward",),
+    ),
+    Mutant(
+        "forward-check-trusted-to-the-last-digit",
+        _BINOMIAL,
+        "inner & (betainc(a, b, q) > alpha * (1 - _SLACK))",
+        "inner & (betainc(a, b, q) > alpha * (1 + _SLACK))",
+        "The check errs itself, and would pass bounds that are too tight by as much.",
+        ("bounds/test_binomial.py::test_the_forward_check_concedes_its_own_error",),
+    ),
+    Mutant(
         "votes-share-no-alpha",
         _VOTES,
         'alphas = budget.take_equal(["lower bound of the class", *(["upper bound of a rival"] if rivals else [])])',
