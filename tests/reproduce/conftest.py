@@ -45,7 +45,11 @@ def tossed(tmp_path: Path, made: Path) -> Evidence:
         n=400,
         alpha=0.05,
         shares={right[3]: (0.9, 0.1), right[0]: (0.7, 0.3)},
-        reported=Reported(cohen=(0.5, 0.25), largest=(0.55, 0.25), looks=(10, 0)),
+        throws=(
+            Reported(cohen=(0.5, 0.25), largest=(0.55, 0.25), looks=(10, 0)),
+            Reported(cohen=(0.5, 0.25), largest=(0.5, 0.25), looks=(2, 0)),
+            Reported(cohen=(0.5, 0.25), largest=(0.6, 0.3), looks=(5, 7)),
+        ),
     )
-    keep(tmp_path / "simulations" / f"{kept_as(voted(STUDY, TOSSED))}.json", coins)
+    keep(tmp_path / "simulations" / f"{kept_as(voted(STUDY, TOSSED), len(coins.throws))}.json", coins)
     return Evidence(tmp_path, SCALE)

@@ -1,9 +1,11 @@
 """Claims about gains: their numbers are those of the records, counted here again by hand."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from doublebubble.reproduce.claim_cells import mean_percent, points_added, share_improved, share_won, trend
@@ -80,8 +82,27 @@ def test_macer(made: Path) -> None:
         means.append(table.loc[table["selected"] == table["label"], "radius_cohen"].mean())
     change = 100 * (means[0] / means[1] - 1)
     assert f"sigma 0.5: against Gaussian of equal epochs: Cohen's mean radius {change:+.1f} %" in answer.paper
-    assert answer.brief.paper.startswith(f"sigma 0.5: {change:+.1f} % at equal epochs")
+    assert answer.brief.paper.startswith(f"sigma 0.5 at equal epochs: {change:+.1f} %")
     assert answer.brief.as_printed in ("in part", "no"), "an epoch of 5.5 times is not ten times"
+
+
+def test_macer_at_equal_time_is_beside_the_longer_training(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Evidence.frame
+
+    def with_longer(evidence: Evidence, wanted: Wanted) -> pd.DataFrame | None:
+        """The longer Gaussian training has twice the radii of the shorter one."""
+        table = real(evidence, replace(wanted, study=STUDY))
+        longer = wanted.study.name != STUDY.name
+        return table.assign(radius_cohen=2 * table["radius_cohen"]) if longer and table is not None else table
+
+    before = macer(Evidence(made, SCALE)).brief
+    monkeypatch.setattr(Evidence, "frame", with_longer)
+    brief = macer(Evidence(made, SCALE)).brief
+    for words, alone in ((brief.paper, before.paper), (brief.sound, before.sound)):
+        epochs, time = (float(part.split(": ")[1].removesuffix(" %")) for part in words.split("<br>")[:2])
+        assert words.split("<br>")[1].startswith("sigma 0.5 at equal time: ")
+        assert alone.startswith(words.split("<br>")[0])
+        assert 1 + time / 100 == pytest.approx((1 + epochs / 100) / 2, abs=1e-3)
 
 
 def test_points_that_the_search_adds(made: Path) -> None:

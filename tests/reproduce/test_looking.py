@@ -84,3 +84,4 @@ def test_gain_and_error_of_reports() -> None:
     rest = np.array([1.5, 2.0, 4.0]) - 1.25 * np.array([1.0, 2.0, 3.0])
     assert reported.error == pytest.approx(float(rest.std(ddof=1)) / np.sqrt(3) / 2)
     assert reported.above(1.9) == 2
+    assert reported.improved == pytest.approx(2 / 3), "the radius that stayed is not improved"

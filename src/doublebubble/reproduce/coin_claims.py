@@ -8,17 +8,17 @@ from doublebubble.report.tables import percent
 from doublebubble.reproduce.coin_votes import Coined
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import Reported
-from doublebubble.reproduce.no_gain import gain_of
 from doublebubble.reproduce.scales import Study
 
 _HEAD = """### On networks
 
 The same for networks: each input keeps its image and its class probabilities, but votes come from independent coins,
 so that nothing can be gained. Gains of single transitivity over Cohen by approximate gradients, in sum over the inputs
-that the network predicts correctly, and how many of them are improved. What coins gain too is luck. Bands are 95 %.
+that the network predicts correctly, and how many of them are improved. Coins: the mean of all throws, the least and the
+most. Were the network's gain luck alone, it would be one more throw; *as much* counts the throws that gain no less.
 
-| study | sigma | inputs | on the network | on its coins | predicted | improved: network | improved: coins |
-|---|---|---|---|---|---|---|---|
+| study | sigma | inputs | on the network | on its coins | as much | predicted | improved: network | improved: coins |
+|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -34,26 +34,21 @@ class Thrown:
     @property
     def row(self) -> str:
         """The line of the table."""
-        on_coins = self.coins.reported
-        cells = [self.study.name, f"{self.sigma:g}", str(len(on_coins.cohen))]
-        cells += [percent(gain_of(self.network)), percent(gain_of(on_coins)), f"{self.coins.predicted:+.2f} %"]
-        cells += [f"{improved_share(self.network):.0%}", f"{improved_share(on_coins):.0%}"]
+        gains, said = self.coins.gains, 100 * self.network.gain
+        cells = [self.study.name, f"{self.sigma:g}", str(len(self.coins.shares)), f"{said:+.2f} %"]
+        cells += [percent(self.coins.gain), f"{sum(gain >= said for gain in gains)} of {len(gains)}"]
+        cells += [f"{self.coins.predicted:+.2f} %", f"{self.network.improved:.0%}", f"{self.coins.improved:.0%}"]
         return "| " + " | ".join(cells) + " |\n"
 
 
-def improved_share(reported: Reported) -> float:
-    """The part of inputs whose largest radius is above Cohen's."""
-    return sum(a < b for a, b in zip(reported.cohen, reported.largest, strict=True)) / len(reported.cohen)
-
-
 def thrown(evidence: Evidence, study: Study) -> list[Thrown]:
-    """A study at each sigma at which its coins were thrown for some input."""
+    """A study at each sigma at which its coins were thrown, and they and the network have a Cohen radius to gain on."""
     found = []
     for sigma in study.sigmas:
         coins, table = evidence.coined(study, sigma), evidence.published(study, sigma, "approximate")
-        if coins is not None and coins.shares and table is not None:
+        if coins is not None and coins.gains and table is not None:
             found.append(Thrown(study, sigma, _on_network(table, coins), coins))
-    return found
+    return [one for one in found if any(one.network.cohen)]
 
 
 def _on_network(table: pd.DataFrame, coins: Coined) -> Reported:

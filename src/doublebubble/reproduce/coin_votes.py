@@ -2,13 +2,16 @@
 
 Each input's probabilities are the shares of its votes in the run of `sound` with most draws among those on all inputs
 of the study. On the coins the published search, the same image, draws and alpha, can gain nothing; what it reports is
-set beside what it reports on the network.
+set beside what it reports on the network. All coins are thrown many times, since one throw of few inputs says little:
+were the network's gain luck alone, it would be one more throw among them.
 """
 
 import functools
 from collections.abc import Mapping
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from doublebubble.config import CertifyConfig, Settings
 from doublebubble.data import Dataset
@@ -19,7 +22,6 @@ from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.coins import Coins
 from doublebubble.reproduce.laboratory import Laboratory, Wanted
 from doublebubble.reproduce.looking import Reported, searches
-from doublebubble.reproduce.no_gain import gain_of
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.reproduce.scales import Study
 from doublebubble.reproduce.selection import sampled_law
@@ -36,6 +38,10 @@ _WHAT = (
     "with the network's probabilities wherever the input is moved, so that nothing can be gained; and predicted, the "
     "mean of the largest of as many looks as the search on coins made."
 )
+_BANDS = (
+    "Band: from the least to the most of {throws} throws of all coins; a gain that is luck alone lies beyond it with "
+    "probability {beyond:.2g}."
+)
 
 
 class Coined(Settings):
@@ -46,7 +52,22 @@ class Coined(Settings):
     n: int
     alpha: float
     shares: Mapping[int, tuple[float, ...]]
-    reported: Reported
+    throws: Annotated[tuple[Reported, ...], Field(min_length=1)]
+
+    @property
+    def gains(self) -> list[float]:
+        """The gain in percent over all inputs together, throw by throw; a throw without a Cohen radius has none."""
+        return [100 * throw.gain for throw in self.throws if any(throw.cohen)]
+
+    @property
+    def gain(self) -> Estimate:
+        """Their mean, the least and the most."""
+        return Estimate(float(np.mean(self.gains)), min(self.gains), max(self.gains), len(self.gains))
+
+    @property
+    def improved(self) -> float:
+        """The part of searches whose largest radius is above Cohen's."""
+        return float(np.mean([throw.improved for throw in self.throws]))
 
     @property
     def predicted(self) -> float:
@@ -55,7 +76,7 @@ class Coined(Settings):
             sampled_law(shares, self.n, self.alpha, self.sigma, Stream(0, index, "audit", "coin_votes"))
             for index, shares in self.shares.items()
         ]
-        largest = [law.largest(looks + 1) for law, looks in zip(laws, self.reported.looks, strict=True)]
+        largest = [np.mean([law.largest(throw.looks[k] + 1) for throw in self.throws]) for k, law in enumerate(laws)]
         return 100 * float(np.mean(largest) / np.mean([law.mean for law in laws]) - 1)
 
 
@@ -69,11 +90,11 @@ def run(lab: Laboratory) -> Results:
             paper = lab.run(Wanted(study, sigma, "paper", "approximate"))
             found = coined(lab, study, paper, sigma)
             runs.append(paper)
-            kept = [record for record in paper.records if record.index in found.shares]
-            if not kept:
+            said = reported_by([record for record in paper.records if record.index in found.shares], study.n)
+            if not any(said.cohen) or not found.gains:
                 continue
-            network[sigma] = gain_of(reported_by(kept, study.n))
-            coins[sigma] = gain_of(found.reported)
+            network[sigma] = Estimate(100 * said.gain, None, None, len(said.cohen))
+            coins[sigma] = found.gain
             law[sigma] = Estimate(found.predicted, None, None, len(found.shares))
         lines = (
             DrawnLine("network", network, BLUE, SOLID, "o"),
@@ -81,7 +102,8 @@ def run(lab: Laboratory) -> Results:
             DrawnLine("predicted", law, BLACK, DOTTED, "X"),
         )
         panel = Panel(f"protocol {protocol_name('paper')}", lines)
-        caption = captioned(_WHAT, runs)
+        throws = lab.scale.no_gain.throws
+        caption = captioned(_WHAT, runs, _BANDS.format(throws=throws, beyond=2 / (throws + 1)))
         name = f"coin-votes-{study.name}"
         figures.append(Figure(name, f"The gain on coins: {study.name}", ((panel,),), _STYLE, caption))
         tables.append((name, panel_table([[panel]], study.sigmas, "sigma", percent, caption)))
@@ -91,7 +113,8 @@ def run(lab: Laboratory) -> Results:
 def coined(lab: Laboratory, study: Study, paper: StoredRun, sigma: float) -> Coined:
     """The search on the coins of every input that the network predicts correctly, from its file if there is one."""
     wanted = voted(study, sigma)
-    return lab.simulation(study.name, kept_as(wanted), Coined, functools.partial(_coined, lab, wanted, paper))
+    name = kept_as(wanted, lab.scale.no_gain.throws)
+    return lab.simulation(study.name, name, Coined, functools.partial(_coined, lab, wanted, paper))
 
 
 def voted(study: Study, sigma: float) -> Wanted:
@@ -100,9 +123,9 @@ def voted(study: Study, sigma: float) -> Wanted:
     return Wanted(study, sigma, "sound", "full", wide=True) if best is None else Wanted.of_form(study, sigma, best)
 
 
-def kept_as(wanted: Wanted) -> str:
-    """The stem of the file of the search on coins with the votes of that run."""
-    return f"coins-of-{wanted.name}"
+def kept_as(wanted: Wanted, throws: int) -> str:
+    """The stem of the file of so many throws of coins with the votes of that run."""
+    return f"coins-of-{wanted.name}-times{throws}"
 
 
 def _coined(lab: Laboratory, wanted: Wanted, paper: StoredRun) -> Coined:
@@ -117,7 +140,10 @@ def _coined(lab: Laboratory, wanted: Wanted, paper: StoredRun) -> Coined:
         n=config.n,
         alpha=config.alpha,
         shares=shares,
-        reported=_thrown(shares, lab.images(study), sigma, config),
+        throws=tuple(
+            _thrown(shares, lab.images(study), sigma, config.model_copy(update={"seed": seed}))
+            for seed in range(lab.scale.no_gain.throws)
+        ),
     )
 
 

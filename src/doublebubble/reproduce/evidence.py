@@ -80,7 +80,7 @@ class Evidence:
 
     def coined(self, study: Study, sigma: float) -> Coined | None:
         """The published search on coins that vote with the network's probabilities."""
-        file = self.folder / "simulations" / f"{kept_as(voted(study, sigma))}.json"
+        file = self.folder / "simulations" / f"{kept_as(voted(study, sigma), self.scale.no_gain.throws)}.json"
         return read_simulation(file, Coined) if file.exists() else None
 
     def figure(self, name: str) -> Path:

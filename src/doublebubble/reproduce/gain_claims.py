@@ -31,7 +31,7 @@ from doublebubble.reproduce.claim_cells import (
     trend,
     unless_missing,
 )
-from doublebubble.reproduce.coin_claims import improved_share, thrown
+from doublebubble.reproduce.coin_claims import thrown
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported
@@ -157,7 +157,7 @@ def macer(evidence: Evidence) -> Answer:
     long = equal_time_study(evidence.scale, study)
     trained: tuple[tuple[Study, TrainMethod], ...] = ((study, "gaussian"), (study, "macer"), (long, "gaussian"))
     cells: dict[Protocol, Parts] = {"paper": [], "sound": []}
-    changes: dict[Protocol, dict[float, float]] = {"paper": {}, "sound": {}}
+    changes: dict[Protocol, dict[str, float]] = {"paper": {}, "sound": {}}
     borne_out = []
     for sigma in study.curves:
         for protocol in cells:
@@ -167,8 +167,9 @@ def macer(evidence: Evidence) -> Answer:
             ]
             cells[protocol].append((f"sigma {sigma:g}", macer_words(*found)))
             change = macer_change(found[1], found[0])
-            if change is not None:
-                changes[protocol][sigma] = change
+            for words, base in (("at equal epochs", found[0]), ("at equal time", found[2])):
+                if (larger := macer_change(found[1], base)) is not None:
+                    changes[protocol][f"sigma {sigma:g} {words}"] = larger
             if protocol == "paper" and change is not None and found[1] is not None:
                 borne_out += [change >= 10, 100 * points_added(found[1]) >= _POINTS]
     costs = [evidence.trained(f"{study.name}-{kind}-{study.curves[0]:g}") for kind in ("gaussian", "macer")]
@@ -188,8 +189,8 @@ def macer(evidence: Evidence) -> Answer:
         sentence,
         Brief(
             verdict(borne_out),
-            _listed(changes["paper"], "{:+.1f} % at equal epochs"),
-            _listed(changes["sound"], "{:+.1f} % at equal epochs"),
+            _listed(changes["paper"], "{:+.1f} %"),
+            _listed(changes["sound"], "{:+.1f} %"),
         ),
     )
 
@@ -197,7 +198,7 @@ def macer(evidence: Evidence) -> Answer:
 def _on_coins(evidence: Evidence, study: Study) -> str:
     """How often the same search improves on coins in the network's place, else on those of equal probabilities."""
     tossed = [
-        f"{improved_share(one.coins.reported):.0%} of {len(one.coins.shares)} at sigma {one.sigma:g}"
+        f"{one.coins.improved:.0%} of {len(one.coins.shares)} at sigma {one.sigma:g}"
         for one in thrown(evidence, study)
         if one.sigma in study.curves
     ]
@@ -216,7 +217,7 @@ def _on_coins(evidence: Evidence, study: Study) -> str:
         largest=tuple(radius for one in plain for radius in one.largest),
         looks=tuple(looks for one in plain for looks in one.looks),
     )
-    return f"On coins, where nothing can be improved, the same search improves {improved_share(every):.0%}."
+    return f"On coins, where nothing can be improved, the same search improves {every.improved:.0%}."
 
 
 def _full(evidence: Evidence, study: Study, measure: Measure, sigmas: Iterable[float]) -> dict[float, float]:

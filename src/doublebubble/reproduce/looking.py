@@ -56,6 +56,11 @@ class Reported(Settings):
         rest = np.array(self.largest) - (1 + self.gain) * np.array(self.cohen)
         return float(rest.std(ddof=1) / np.sqrt(len(rest)) / base) if len(rest) > 1 else float("inf")
 
+    @property
+    def improved(self) -> float:
+        """The part of searches whose largest radius is above Cohen's."""
+        return sum(a < b for a, b in zip(self.cohen, self.largest, strict=True)) / len(self.cohen)
+
     def above(self, truth: float) -> int:
         """How many of the largest radii are above the truth."""
         return sum(radius > truth for radius in self.largest)

@@ -62,6 +62,7 @@ class NoGain:
     """How the published search is repeated where there is nothing to gain.
 
     One of looks, draws and alpha is varied; the others stay at the last of `looks`, at `n` and at the scale's alpha.
+    `throws` is how often a network's coins are thrown: one throw more than 39 lies beyond them once in 20 times.
     """
 
     p: float
@@ -70,6 +71,7 @@ class NoGain:
     looks: tuple[int, ...]
     draws: tuple[int, ...]
     alphas: tuple[float, ...]
+    throws: int = 39
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ SCALES: dict[str, Scale] = {
         timing_n=100,
         timing_sigma=0.5,
         interval_repeats=1,
-        no_gain=NoGain(p=0.9, n=100, times=20, looks=(1, 4, 10), draws=(100, 300), alphas=(0.05, 0.2)),
+        no_gain=NoGain(p=0.9, n=100, times=20, looks=(1, 4, 10), draws=(100, 300), alphas=(0.05, 0.2), throws=3),
         interval_draws=100,
     ),
     "cpu": Scale(

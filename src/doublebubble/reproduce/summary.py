@@ -12,7 +12,7 @@ from doublebubble.reproduce.scales import Scale
 _HEAD = """- **The publication claims** certificates about 5 % larger on average, by looking at further points around
   each input and keeping the best.
 - **Of what it reports here, {luck} is luck**: coins that vote with a network's own probabilities leave nothing to be
-  gained, and the same search gains so much on them. Few inputs were tried: [the bands](#on-networks) are wide.
+  gained, and the same search gains so much on them, on average over {throws} throws ([how they vary](#on-networks)).
 - **Use instead** `sound` with methods `auto`, both the default, and draws enough for its gains to show.
 
 In brackets the inputs that are predicted correctly; the published form was given fewer inputs.
@@ -30,13 +30,14 @@ def summary(evidence: Evidence) -> str:
     ]
     if not found:
         return ""
-    head = _HEAD.format(luck=_luck(found), more=_more(evidence.scale))
+    throws = evidence.scale.no_gain.throws
+    head = _HEAD.format(luck=_luck(found), throws=throws, more=_more(evidence.scale))
     return head + "".join(_row(evidence, one) for one in found) + "\n"
 
 
 def _luck(found: list[Thrown]) -> str:
     """Which part of the gain on networks their coins have too, from the least to the most."""
-    parts = [one.coins.reported.gain / one.network.gain for one in found if one.network.gain > 0]
+    parts = [one.coins.gain.value / (100 * one.network.gain) for one in found if one.network.gain > 0]
     if not parts:
         return "all"
     return " to ".join(dict.fromkeys(f"{min(1.0, part):.0%}" for part in (min(parts), max(parts))))
@@ -50,7 +51,8 @@ def _more(scale: Scale) -> str:
 
 def _row(evidence: Evidence, one: Thrown) -> str:
     same, longest = evidence.sound(one.study, one.sigma), evidence.frame(voted(one.study, one.sigma))
-    words = [f"{100 * said.gain:+.1f} % ({len(said.cohen)})" for said in (one.network, one.coins.reported)]
+    inputs = len(one.coins.shares)
+    words = [f"{gain:+.1f} % ({inputs})" for gain in (100 * one.network.gain, one.coins.gain.value)]
     words += [_held(table) for table in (same, longest)]
     return "| " + " | ".join([f"{one.study.name}, sigma {one.sigma:g}", *words]) + " |\n"
 
