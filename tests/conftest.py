@@ -1,9 +1,11 @@
 """Tests marked `browser` are left out, and loudly so, where there is no Chromium; in continuous integration never.
 
 Certificates that tests make are verified again, in this process (`tests/reverified.py`) and in those that it starts
-(`tests/others_records.py`).
+(`tests/others_records.py`). Ray's workers are as nice as the tests: at Ray's own niceness of 15 they hardly run where
+tests fill all cores, and a test of 7 seconds waits for minutes.
 """
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from tests import others_records
 from tests.chromium import HOW, find_chromium, must_have
 from tests.reverified import Made, failures, watched, watched_workers
+
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 
 @pytest.fixture(scope="session", autouse=True)
