@@ -148,16 +148,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(asked.names) - {mutant.name for mutant in chosen}:
         parser.error(f"there is no mutant {', '.join(sorted(unknown))}")
     if failing := failing_without(chosen, asked.jobs):
-        _say("these tests fail without any bug, so they can show nothing:", *failing)
+        say("these tests fail without any bug, so they can show nothing:", *failing)
         return 2
     findings = []
     with ThreadPoolExecutor(asked.jobs) as pool:
         for finding in pool.map(tried, chosen):
             findings.append(finding)
-            _say(f"{len(findings):3} of {len(chosen)}  {finding.outcome.value:8}  {finding.mutant.name}")
-    _say("", *_table(findings), "")
+            say(f"{len(findings):3} of {len(chosen)}  {finding.outcome.value:8}  {finding.mutant.name}")
+    say("", *_table(findings), "")
     caught = sum(finding.outcome is Outcome.CAUGHT for finding in findings)
-    _say(f"{caught} of {len(findings)} caught")
+    say(f"{caught} of {len(findings)} caught")
     return 0 if caught == len(findings) else 1
 
 
@@ -169,7 +169,8 @@ def _table(findings: Iterable[Finding]) -> list[str]:
     return rows
 
 
-def _say(*lines: str) -> None:
+def say(*lines: str) -> None:
+    """Print lines at once, whatever the output is."""
     for line in lines:
         sys.stdout.write(line + "\n")
     sys.stdout.flush()

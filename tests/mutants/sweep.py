@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.mutants.mutant import PACKAGE, ROOT, Mutant
-from tests.mutants.run import Outcome, failing_without, tried
+from tests.mutants.run import Outcome, failing_without, say, tried
 
 _COMPARED: dict[type[ast.cmpop], str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 _COMPUTED: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
@@ -118,22 +118,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         picked = random.Random(asked.seed).sample(known, min(asked.each, len(known)))
         chosen += [planted(file, change) for change in sorted(picked, key=lambda change: change.line)]
     if failing := failing_without(chosen, asked.jobs):
-        _say("these tests fail without any change, so they can show nothing:", *failing)
+        say("these tests fail without any change, so they can show nothing:", *failing)
         return 2
     survived = 0
     with ThreadPoolExecutor(asked.jobs) as pool:
         for finding in pool.map(tried, chosen):
             if finding.outcome is Outcome.SURVIVED:
                 survived += 1
-                _say(f"survives  {finding.mutant.name}")
-    _say(f"{len(chosen) - survived} of {len(chosen)} seen by the tests beside the file")
+                say(f"survives  {finding.mutant.name}")
+    say(f"{len(chosen) - survived} of {len(chosen)} seen by the tests beside the file")
     return 1 if survived else 0
-
-
-def _say(*lines: str) -> None:
-    for line in lines:
-        sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":
