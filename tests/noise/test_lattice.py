@@ -193,6 +193,16 @@ def test_an_input_off_the_grid_is_refused(off: float) -> None:
         GRID.indices(x, 17)
 
 
+@pytest.mark.parametrize("i", [1 << 16, 1 << 20, 4_000_000])
+def test_far_from_zero_an_input_must_still_lie_near_its_grid_point(i: int) -> None:
+    """A part of the value alone would take any number there for a grid point."""
+    wide = Lattice(STEP, -i, i + 10)
+    assert wide.indices(torch.tensor([i / 255, -i / 255], dtype=torch.float64), 0).tolist() == [i, -i]
+    for off in (0.4, -0.4, 0.02):
+        with pytest.raises(InputError, match="input 3: expected values on the grid"):
+            wide.indices(torch.tensor([(i + off) / 255], dtype=torch.float64), 3)
+
+
 @pytest.mark.parametrize("point", [GRID.low - 1, GRID.high + 1])
 def test_an_input_outside_the_range_is_refused(point: int) -> None:
     with pytest.raises(InputError, match=r"input 4: expected grid points -1020 to 1275"):

@@ -23,6 +23,7 @@ Indices = npt.NDArray[np.int32]
 
 _BLOCK = 1 << 15  # values drawn at once; smaller blocks cost time for each value, larger ones for each request
 _TOLERANCE = 2.0**-22  # of a value: the rounding of i/255, or of i times the rounded 1/255, in float32
+_FARTHEST = 1 / 64  # of a step: beyond some 65 536 steps from 0 a part of the value would be a large part of a step
 _PAST_DOMAIN = 8  # standard deviations from the domain to the end of the range
 _LARGEST_INDEX = 1 << 22  # up to it a grid point rounded to float32 is nearer to itself than to any other
 
@@ -73,7 +74,7 @@ class Lattice:
         values = x.detach().cpu().to(torch.float64).numpy()
         nearest = self._nearest(values)
         off = np.abs(values - nearest * float(self.step))
-        bad = ~(off <= _TOLERANCE * np.abs(values))  # NaN is bad, too
+        bad = ~(off <= np.minimum(_TOLERANCE * np.abs(values), _FARTHEST * float(self.step)))  # NaN is bad, too
         if bad.any():
             at = tuple(int(k) for k in np.unravel_index(int(np.where(bad, off, -1.0).argmax()), values.shape))
             raise InputError(

@@ -12,7 +12,8 @@ import pytest
 import doublebubble as db
 from doublebubble.audit.cases import boxed_cases
 from doublebubble.audit.reverify import Confirmation, reverify
-from doublebubble.audit.reverify.noise import _variation
+from doublebubble.audit.reverify.noise import _SINGLE, _on_grid, _variation
+from doublebubble.audit.reverify.numbers import Unconfirmed
 from doublebubble.certificate import Ball, Noise
 from doublebubble.noise import NoiseLaw
 from doublebubble.runs.record import Record
@@ -139,6 +140,12 @@ def test_points_off_the_grid_are_refuted() -> None:
         Confirmation.REFUTED,
         f"the input does not lie on the grid of step 1/{GRID}",
     )
+
+
+def test_far_from_zero_the_verifier_wants_points_near_the_grid() -> None:
+    _on_grid(np.array([4_000_000 / 255]), 255, _SINGLE, "the input")
+    with pytest.raises(Unconfirmed, match="the input does not lie on the grid"):
+        _on_grid(np.array([4_000_000.4 / 255]), 255, _SINGLE, "the input")
 
 
 def test_the_domain_must_be_at_hand_and_end_on_the_grid() -> None:

@@ -3,12 +3,14 @@
 from math import inf, pi
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.special import ndtri
 
 from doublebubble.errors import SettingError
 from doublebubble.geometry.profile import (
     GuessedProfile,
+    Prices,
     PriceTable,
     Sector,
     checked_guess,
@@ -197,3 +199,19 @@ def test_the_reach_of_a_lead(m: float, monkeypatch: pytest.MonkeyPatch) -> None:
     p_b = np.minimum(p_a - m, 1 - p_a)
     enough = (p_b > 0) & (p_a - p_b >= m)
     assert np.all(0.5 * (ndtri(p_a[enough]) - ndtri(p_b[enough])) >= half_space - 1e-12)
+
+
+@pytest.mark.parametrize("part", [0.25, 0.75])
+def test_both_halves_of_a_split_column_are_covered(part: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lead in one half of each column, in a wedge wider than any ball reaches: nothing is proved beyond r0."""
+    column, half, m = pi / 24, 0.0305, 0.02
+    assert half > ndtri(0.5 * (1 + m))
+
+    def cost(self: PriceTable, row: npt.NDArray[np.int64], a: Floats, b: Floats) -> Floats:
+        off = np.mod(np.arctan2(b, a), column) - part * column
+        return np.where(np.abs(off) < half, 1.0, -m)
+
+    monkeypatch.setattr(PriceTable, "cost", cost)
+    prices = Prices(default_edges(4), np.ones(4), np.ones(4), 0.1)
+    sectors = [Sector(low, low + pi / 2, prices, 0.0) for low in (0.0, pi / 2)]
+    assert covered_radius(sectors, 1.0, 1.3) == 1.0

@@ -94,3 +94,18 @@ def test_what_is_stored_ends_at_the_radius_reached(found: tuple[ProfileStatistic
             stored = made.evidence["profiles"][str(bound.rivals[0])]["sectors"]
             assert max(sector["inner"] for sector in stored) <= bound.radius / GRADUAL.sigma
             assert max(sector["outer"] or np.inf for sector in stored) > bound.radius / GRADUAL.sigma
+
+
+def test_the_bins_of_all_draws_and_the_eta_are_accounted_for(found: tuple[ProfileStatistic, BallPlan]) -> None:
+    """(R5): each draw may be misplaced; (R4): the vector that is bounded may be longer than D_off by |eta|."""
+    statistic, ball = found
+    first = statistic.profiles[0]
+    assert isinstance(first.test, ProfileTest)
+    direction, eta = first.line.direction.copy(), np.zeros_like(first.line.direction)
+    direction[0], eta[0] = 0.0, 0.1
+    line = Line.along(direction, first.line.edges)
+    moved = replace(statistic, profiles=(first._replace(line=line, eta=eta),))
+    tally = GRADUAL.smoothed.tally(moved.asks(Request(ball.centre, ball.n, Stream(0, 8, "certify"))))
+    bound = moved.finding(tally, 0.001, GRADUAL.sigma).bounds[0]
+    assert bound.alphas[1] == line.misplaced(ball.n) > line.misplaced(1)
+    assert bound.numbers.get("shift", 0.0) >= 0.1

@@ -85,6 +85,14 @@ MUTANTS = (
         quick=True,
     ),
     Mutant(
+        "any-number-far-from-zero-on-the-grid",
+        "noise/lattice.py",
+        "np.minimum(_TOLERANCE * np.abs(values), _FARTHEST * float(self.step))",
+        "_TOLERANCE * np.abs(values)",
+        "Two million steps from 0 every number would pass, up to half a step from the point that is certified.",
+        ("noise/test_lattice.py::test_far_from_zero_an_input_must_still_lie_near_its_grid_point",),
+    ),
+    Mutant(
         "moments-in-float32",
         _LAW,
         "return torch.empty((rows, *x.shape), dtype=torch.float64)",
@@ -200,6 +208,14 @@ MUTANTS = (
         "require(loss >= 0,",
         "Records with too small a loss would be confirmed.",
         (f"{_FORGED}::test_another_loss_is_refuted",),
+    ),
+    Mutant(
+        "verifier-takes-any-number-far-from-zero",
+        _VERIFIER,
+        "np.minimum(near * np.abs(steps), _FARTHEST)",
+        "near * np.abs(steps)",
+        "Certificates of points that lie between those of the grid would be confirmed.",
+        (f"{_FORGED}::test_far_from_zero_the_verifier_wants_points_near_the_grid",),
     ),
     Mutant(
         "verifier-takes-any-centre",

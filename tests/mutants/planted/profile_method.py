@@ -9,6 +9,7 @@ _COVERING, _VERIFIER, _PLANE = (
     "audit/reverify/plane.py",
 )
 _FORGED = "audit/reverify/test_profile.py::test_a_forged_profile_is_refuted"
+_ACCOUNTED = "methods/profile/test_statistic.py::test_the_bins_of_all_draws_and_the_eta_are_accounted_for"
 _PARTS = "bounds/test_profile.py::test_a_profile_is_what_its_parts_say"
 
 MUTANTS = (
@@ -183,5 +184,21 @@ MUTANTS = (
         "        require(bool(np.any(np.isfinite(eta))), ",
         "(R4) needs an eta at right angles to the line.",
         ("audit/reverify/test_profile.py::test_a_line_that_meets_eta_is_refuted",),
+    ),
+    Mutant(
+        "one-misplaced-draw-paid-for",
+        _METHOD,
+        "profile.line.misplaced(tally.n)",
+        "profile.line.misplaced(1)",
+        "(R5): rounding may put each of the draws into a wrong bin.",
+        (_ACCOUNTED,),
+    ),
+    Mutant(
+        "profile-forgets-the-length-of-eta",
+        _METHOD,
+        "shift = None if profile.eta is None else float(np.linalg.norm(profile.eta)) * (1 + 1e-12)",
+        "shift = None",
+        "(R4): the vector that is bounded may be longer than the slope off the line by the length of eta.",
+        (_ACCOUNTED,),
     ),
 )

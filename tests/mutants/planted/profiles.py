@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 _COST, _COVERING = "geometry/profile/cost.py", "geometry/profile/covering.py"
+_HALVES = "geometry/profile/test_covering.py::test_both_halves_of_a_split_column_are_covered"
 
 MUTANTS = (
     Mutant(
@@ -76,5 +77,21 @@ MUTANTS = (
         "return np.stack([-c, prices.k_a + prices.k_b - c, -c], axis=1)",
         "A vote for a third class is one less for A.",
         ("bounds/test_profile.py::test_coverage_whatever_the_guess",),
+    ),
+    Mutant(
+        "upper-halves-of-columns-lost",
+        _COVERING,
+        "np.append(np.where(split, middle, high), high[split])",
+        "np.append(np.where(split, middle, high), middle[split])",
+        "Directions in the upper half of a column that was split would be claimed without a proved lead.",
+        (_HALVES,),
+    ),
+    Mutant(
+        "lower-halves-of-columns-lost",
+        _COVERING,
+        "np.append(np.where(split, middle, high), high[split])",
+        "np.append(np.where(split, low, high), high[split])",
+        "Directions in the lower half of a column that was split would be claimed without a proved lead.",
+        (_HALVES,),
     ),
 )

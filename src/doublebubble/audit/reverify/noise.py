@@ -20,6 +20,7 @@ _PAST = 8  # standard deviations from the domain to the end of the range
 _TOTAL = 2**62
 _NEAR = mp.mpf(10) ** -9
 _SINGLE, _DOUBLE = 2.0**-22, 2.0**-52  # how far from a grid point a number of float32 or of float64 may lie
+_FARTHEST = 1 / 64  # and in steps of the grid, however far from 0 it lies
 
 
 def check_noise(made: Certificate, x: Point | None, domain: tuple[float, float] | None) -> None:
@@ -92,4 +93,5 @@ def _variation(grid: int, sigma: float, reach: int) -> Any:
 def _on_grid(point: Point, grid: int, near: float, what: str) -> None:
     steps = point * grid
     off = np.abs(steps - np.rint(steps))
-    require(bool(np.all(off <= near * np.abs(steps))), f"{what} does not lie on the grid of step 1/{grid}")
+    allowed = np.minimum(near * np.abs(steps), _FARTHEST)
+    require(bool(np.all(off <= allowed)), f"{what} does not lie on the grid of step 1/{grid}")
