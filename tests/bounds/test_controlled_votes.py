@@ -306,3 +306,13 @@ def test_a_control_variate_and_its_masses_fit() -> None:
     for control, masses in (([0.1], [0.5, 0.5]), ([0.1, 0.1], [0.5, 0.4]), ([0.1, 0.1], [1.5, -0.5])):
         with pytest.raises(SettingError):
             controlled_payoffs((0.5, -0.5), control, masses)
+
+
+def test_a_change_is_about_its_own_radii_in_units_of_sigma() -> None:
+    sigma, cells = 0.5, [20, 3, 15, 0]
+    control = Control((0.4,), (0.7, 0.95), ((1, 1), (1, 0)))
+    three = vote_ladder((0.1, 0.4, 0.6), sigma, 0.05, 0.05, 400)
+    change = change_at(three, sigma, 0, 30, 28, [1, 2], control)
+    assert change.earned.tolist() == three.log_wealth([[28, 2]])[[1, 2], 0].tolist()
+    expected = [float(log_wealth(control.claim(radius / sigma, 0.05, 400), cells)) for radius in (0.4, 0.6)]
+    assert change.claims(np.tile(cells, (2, 1))).tolist() == pytest.approx(expected, rel=1e-9)

@@ -1,7 +1,7 @@
 """(F2) by simulation: coverage on regions whose gradient is known, in low and high dimension."""
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, nan, sqrt
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from doublebubble.bounds import (
     vote_weights,
 )
 from doublebubble.bounds.cumulant import cumulant
-from doublebubble.bounds.gradient import expected_square, largest_lead_gradient
+from doublebubble.bounds.gradient import descended, expected_square, largest_lead_gradient
 from doublebubble.errors import SettingError
 from doublebubble.types import Floats
 
@@ -244,3 +244,8 @@ def test_impossible_arguments_are_refused(
 ) -> None:
     with pytest.raises(SettingError, match="expected"):
         lead_gradient_bound(seen, test, alpha, votes)
+
+
+@pytest.mark.parametrize(("square", "expected"), [(nan, 3.0), (-1.0, 0.0), (4.0, 2.0), (16.0, 3.0)])
+def test_a_square_that_is_no_number_bounds_nothing(square: float, expected: float) -> None:
+    assert descended(3.0, lambda _: square) == pytest.approx(expected, rel=1e-10)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr as Phi
 
-from doublebubble.bounds.controlled_votes import Control
+from doublebubble.bounds.controlled_votes import Control, is_majority
 from doublebubble.bounds.edges import Edges
 from doublebubble.bounds.ladder import Stop, looks, vote_ladder
 from doublebubble.bounds.leader import (
@@ -310,3 +310,15 @@ def test_a_race_pauses_where_it_is_asked_to_and_goes_on_as_if_it_had_not() -> No
     assert seen[-1] == (paused.draws, paused.votes[0])
     assert seen[-2][0] <= 40 < paused.draws
     assert run_race(edges, paused, votes[paused.draws :]) == whole
+
+
+def test_the_majority_is_asked_for_at_alpha() -> None:
+    """What a class pays for being changed to is a part of alpha, so its majority must be sure at that level."""
+    alpha, radii = 1e-6, (0.5, 1.0)
+    edges = Edges(vote_ladder(radii, 1.0, alpha, 0.05, 10**5, open_levels(radii, 1.0, alpha)), looks(10**5))
+    answers = set()
+    for hits in range(8, 60):
+        race = replace(start_race(edges, 2), votes=(hits, 0))
+        answers.add(may_change(edges, race, alpha))
+        assert may_change(edges, race, alpha) == is_majority(hits, hits, alpha, 10**5)
+    assert answers == {True, False}

@@ -1,6 +1,9 @@
 """What plans claim once their draws are in: plans and votes by hand, and what may not enter a certificate."""
 
+import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,3 +104,12 @@ def test_balls_for_two_classes_are_refused() -> None:
 def test_a_ball_of_no_finite_radius_claims_nothing() -> None:
     plan = BallPlan("input", torch.zeros(2), 10, VotesStatistic(VotesRule(0, binary=True)), at_input=True)
     assert sound.certified_ball(plan, tally(0, 10), ALPHA, 0.5).radius == 0.0
+
+
+@pytest.mark.parametrize("radius", [math.inf, math.nan, -math.inf])
+def test_no_radius_that_is_not_finite_is_claimed(radius: float) -> None:
+    found = SimpleNamespace(radius=radius, bounds=[], evidence={}, vectors={})
+    statistic: Any = SimpleNamespace(top=0, name="votes", finding=lambda tally, alpha, sigma: found)
+    plan = BallPlan("input", torch.zeros(2), 10, statistic, at_input=True)
+    ball = sound.certified_ball(plan, Tally(np.array([10, 0]), 10, (10, 0), None, None), 0.001, 0.5)
+    assert ball.radius == 0.0

@@ -314,3 +314,13 @@ def test_gaussian64_takes_nothing_off_alpha() -> None:
     assert made.noise == db.certificate.Noise("gaussian64")
     assert made.balls[0].alpha == ALPHA
     assert made.radius == 0.5
+
+
+@pytest.mark.not_reverified("no draws are made")
+def test_the_majority_is_asked_for_at_the_level_that_was_set_aside() -> None:
+    smoothed = db.SmoothedClassifier(HalfSpace(np.array([1.0]), 0.0), 0.5, 2, None)
+    asked = db.CertifyConfig(alpha=0.001, beta=0.05, radii=(0.5,), max_draws=10_000)
+    one = sequential._Sampling(smoothed, asked, 0, Input(0, torch.zeros(1)))
+    with mock.patch.object(sequential, "may_change", return_value=False) as asking:
+        one._changed(one._race)
+    assert [call.args[2] for call in asking.call_args_list] == [0.001]

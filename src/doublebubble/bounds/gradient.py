@@ -97,7 +97,7 @@ def lead_gradient_bound(
 def descended(x: float, square: Callable[[float], float]) -> float:
     """A norm is at most this if it is at most x, and if being at most any x makes its square at most `square(x)`."""
     for _ in range(30):  # stopping anywhere is valid
-        nearer = sqrt(max(0.0, square(x))) * (1 + 1e-11)
+        nearer = sqrt(max(square(x), 0.0)) * (1 + 1e-11)  # NaN stays NaN in this order, and ends the descent
         if not nearer < x:
             break
         x, last = nearer, x

@@ -100,4 +100,20 @@ MUTANTS = (
         "A table with draws where the control variate is small would prove any radius.",
         ("audit/reverify/test_changed.py::test_a_radius_that_was_given_up_cannot_be_claimed",),
     ),
+    Mutant(
+        "open-radii-inherit-the-wealth-of-smaller-ones",
+        _CONTROLLED,
+        "earned=ladder.log_wealth(counts)[list(places), 0]",
+        "earned=ladder.log_wealth(counts)[: len(places), 0]",
+        "A smaller radius is easier to win, so its wealth would claim a larger one too early.",
+        ("bounds/test_controlled_votes.py::test_a_change_is_about_its_own_radii_in_units_of_sigma",),
+    ),
+    Mutant(
+        "change-forgets-sigma",
+        _CONTROLLED,
+        "ladder.radii[place] / sigma * (1 + 1e-15) for place in places",
+        "ladder.radii[place] * (1 + 1e-15) for place in places",
+        "For sigma below 1 the threshold would be that of a smaller radius.",
+        ("bounds/test_controlled_votes.py::test_a_change_is_about_its_own_radii_in_units_of_sigma",),
+    ),
 )

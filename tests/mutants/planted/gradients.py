@@ -103,4 +103,12 @@ MUTANTS = (
         "Draws of the first half would be summed into the second, whose size is another.",
         ("test_tally.py::test_moments_equal_the_obvious_computation",),
     ),
+    Mutant(
+        "a-bound-that-is-no-number-is-zero",
+        "bounds/gradient.py",
+        "sqrt(max(square(x), 0.0))",
+        "sqrt(max(0.0, square(x)))",
+        "Where a square overflows to NaN the gradient would be taken to be 0.",
+        ("bounds/test_gradient.py::test_a_square_that_is_no_number_bounds_nothing",),
+    ),
 )

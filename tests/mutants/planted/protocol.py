@@ -149,4 +149,12 @@ MUTANTS = (
         "The class would be the one that the certifying draws favour: at a tie every draw is a claim.",
         ("protocols/test_claims.py::test_a_ball_is_for_the_class_of_its_plan_whatever_the_votes",),
     ),
+    Mutant(
+        "infinite-radius-claimed",
+        "protocols/sound.py",
+        "max(0.0, found.radius) if math.isfinite(found.radius) else 0.0",
+        "max(0.0, found.radius)",
+        "A number that is not finite is an error of the statistic, never a radius.",
+        ("protocols/test_claims.py::test_no_radius_that_is_not_finite_is_claimed",),
+    ),
 )

@@ -179,4 +179,20 @@ MUTANTS = (
         "A cap below the draws that were made would need less of alpha.",
         ("audit/reverify/test_sequence.py::test_the_loss_of_a_sequence_is_that_of_all_draws_up_to_its_cap",),
     ),
+    Mutant(
+        "any-majority-will-do",
+        _LEADER,
+        "is_majority(race.draws, hits, alpha, cap)",
+        "is_majority(race.draws, hits, 1.0, cap)",
+        "A class that does not lead would be changed to far more often than was paid for.",
+        ("bounds/test_leader.py::test_the_majority_is_asked_for_at_alpha",),
+    ),
+    Mutant(
+        "majority-at-the-level-of-giving-up",
+        _PROTOCOL,
+        "may_change(self._edges, race, self._alpha)",
+        "may_change(self._edges, race, self._config.beta)",
+        "beta is the level of giving up, many times alpha.",
+        ("protocols/test_sequential.py::test_the_majority_is_asked_for_at_the_level_that_was_set_aside",),
+    ),
 )
