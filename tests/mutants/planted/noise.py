@@ -56,7 +56,7 @@ MUTANTS = (
     Mutant(
         "off-the-grid-accepted",
         "noise/lattice.py",
-        "bad = ~(off <= _TOLERANCE * np.abs(values))  # NaN is bad, too",
+        "bad = ~(off <= np.minimum(_TOLERANCE * np.abs(values), _FARTHEST * float(self.step)))  # NaN is bad, too",
         "bad = ~(off <= 0.5)  # NaN is bad, too",
         "An input between grid points would get the certificate of another input.",
         ("noise/test_source.py::test_an_input_off_the_grid_is_refused_by_the_number_of_its_stream",),
