@@ -2,19 +2,23 @@
 
 Certificates that tests make are verified again, in this process (`tests/reverified.py`) and in those that it starts
 (`tests/others_records.py`). Ray's workers are as nice as the tests: at Ray's own niceness of 15 they hardly run where
-tests fill all cores, and a test of 7 seconds waits for minutes.
+tests fill all cores, and a test of 7 seconds waits for minutes. Examples of hypothesis have no deadline: how long one
+takes tells of the machine's load.
 """
 
 import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests import others_records
 from tests.chromium import HOW, find_chromium, must_have
 from tests.reverified import Made, failures, watched, watched_workers
 
 os.environ.setdefault("RAY_worker_niceness", "0")
+settings.register_profile("no deadline", parent=settings.default, deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -36,7 +36,8 @@ _SHOWING = 0.75  # of the past draws show the direction where there are no gradi
 def reserve_for(smoothed: SmoothedClassifier, config: CertifyConfig, dim: int, alpha: float) -> float:
     """What is set aside of alpha so that votes at inputs in R^dim may go on with a control variate; 0 if they never do.
 
-    The bins need the normal vectors themselves, in float64: they are at hand under `gaussian` noise alone.
+    The bins need the vectors Z that were drawn, as normal as `gaussian` noise is taken to be: under other noise they
+    are not at hand. Products with them are summed in float64.
     """
     lost = misplaced(dim, len(EDGES), config.max_draws)
     if smoothed.noise.name != "gaussian" or config.max_draws < _LEAST_SEEN + _WORTH or lost > _MOST_MISPLACED * alpha:
