@@ -30,7 +30,7 @@ def look_radii(votes: npt.ArrayLike, alpha: float, sigma: float) -> Floats:
     rare = rows < _RARE
     merged = np.where(rare.any(1), np.maximum(_RARE, (rows * rare).sum(1)), 0.0)
     n = (rows * ~rare).sum(1) + merged
-    c = chi2.isf(alpha / ((~rare).sum(1) + rare.any(1)), 1)
+    c = chi2.isf(alpha / np.arange(1, rows.shape[1] + 2), 1)[(~rare).sum(1) + rare.any(1) - 1]  # by classes left
     top = rows.argmax(1)
     ahead = rows[np.arange(len(rows)), top]
     others = rows.copy()
@@ -49,7 +49,7 @@ def _goodman(votes: Floats, n: Floats, c: Floats, side: int) -> Floats:
 
 @dataclass(frozen=True)
 class LookLaw:
-    """The law of the radius of one look: values in rising order, and the probability of each."""
+    """The law of the radius of one look: its values, each once, in rising order, and the probability of each."""
 
     radii: Floats
     weights: Floats
@@ -77,7 +77,7 @@ def two_class_law(p: float, n: int, alpha: float, sigma: float) -> LookLaw:
     """Exact: with two classes a look is one binomial count. A look that the other class leads reports nothing, 0."""
     votes = np.arange(n + 1)
     radii = np.where(2 * votes > n, look_radii(np.stack([votes, n - votes], 1), alpha, sigma), 0.0)
-    return _sorted(radii, binom.pmf(votes, n, p))
+    return _law(radii, binom.pmf(votes, n, p))
 
 
 def sampled_law(p: npt.ArrayLike, n: int, alpha: float, sigma: float, stream: Stream, looks: int = 20_000) -> LookLaw:
@@ -85,12 +85,12 @@ def sampled_law(p: npt.ArrayLike, n: int, alpha: float, sigma: float, stream: St
     shares = np.asarray(p, np.float64)
     votes = stream.generator().multinomial(n, shares / shares.sum(), looks)
     right = votes.argmax(1) == int(shares.argmax())
-    return _sorted(np.where(right, look_radii(votes, alpha, sigma), 0.0), np.full(looks, 1 / looks))
+    return _law(np.where(right, look_radii(votes, alpha, sigma), 0.0), np.full(looks, 1 / looks))
 
 
-def _sorted(radii: Floats, weights: Floats) -> LookLaw:
-    order = np.argsort(radii, kind="stable")
-    return LookLaw(radii[order], weights[order])
+def _law(radii: Floats, weights: Floats) -> LookLaw:
+    values, places = np.unique(radii, return_inverse=True)  # many looks report the same
+    return LookLaw(values, np.bincount(places, weights).astype(np.float64))
 
 
 def expected_maximum(m: int) -> float:
