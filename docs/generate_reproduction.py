@@ -1,6 +1,6 @@
 """Writes docs/reproduction.md from results/, packs what an experiment made into results/, and audits what is there.
 
-python docs/generate_reproduction.py                    # the page, from results/ alone
+python docs/generate_reproduction.py                    # the page, and the README's tables, from results/ alone
 python docs/generate_reproduction.py figures            # draw every figure again, from results/ alone, then the page
 python docs/generate_reproduction.py pack OUT           # take OUT's runs and simulations into results/
 python docs/generate_reproduction.py audit              # confirm every sound record under results/; exits 1 if not
@@ -24,7 +24,9 @@ from doublebubble.reproduce.archive import Archive
 from doublebubble.reproduce.claims_page import FIGURES, claims_page, image_of
 from doublebubble.reproduce.evidence import Evidence, Trained
 from doublebubble.reproduce.looking import read_simulation
+from doublebubble.reproduce.method_gains import method_table
 from doublebubble.reproduce.packed import SUFFIX, pack_run, unpacked
+from doublebubble.reproduce.summary import summary_table
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import RunSpec
 from doublebubble.runs.store import read_run
@@ -34,7 +36,7 @@ from doublebubble.training.metrics import read_metrics
 from doublebubble.training.settings import read_settings
 
 ROOT = Path(__file__).parent.parent
-RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "reproduction.md"
+RESULTS, PAGE, README = ROOT / "results", ROOT / "docs" / "reproduction.md", ROOT / "README.md"
 SCALE, MOST_BYTES = "cpu", 30_000_000
 TIMED = "interval-cost"  # its table is of the machine that made it
 
@@ -47,6 +49,18 @@ def evidence(results: Path = RESULTS) -> Evidence:
 def page(results: Path = RESULTS) -> str:
     """The page, from the results of scale cpu."""
     return claims_page(evidence(results))
+
+
+def readme(text: str, results: Path = RESULTS) -> str:
+    """The README with its tables of MNIST and CIFAR-10 as the records give them; each is known by its first line."""
+    kept = evidence(results)
+    for table in (summary_table(kept), method_table(kept)):
+        head = table.splitlines()[0]
+        before, found, after = text.partition(f"\n{head}\n")
+        if not found:
+            raise DataError(f"{README.name}: expected a table that begins {head!r}")
+        text = before + "\n" + table + "\n" + after.partition("\n\n")[2]
+    return text
 
 
 def pack(out: Path, results: Path = RESULTS) -> int:
@@ -172,10 +186,11 @@ def main(words: list[str]) -> int:
         sys.stderr.write("expected nothing, figures, pack OUT, or audit\n")
         return 2
     PAGE.write_text(page())
+    README.write_text(readme(README.read_text()))
     for name in FIGURES:
         if evidence().has_figure(name):
             _copy(evidence().figure(name), PAGE.parent / image_of(name))
-    sys.stdout.write(f"wrote {PAGE.name}\n")
+    sys.stdout.write(f"wrote {PAGE.name} and the tables of {README.name}\n")
     return 0
 
 

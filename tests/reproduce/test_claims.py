@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-import pandas as pd
+import pytest
 
 from docs import generate_reproduction
+from doublebubble.errors import DataError
 from doublebubble.reproduce import EXPERIMENTS, chosen_scale
 from doublebubble.reproduce.archive import Archive
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
-from doublebubble.reproduce.claims_page import FIGURES, claims_page, image_of, with_cohen
+from doublebubble.reproduce.claims_page import FIGURES, claims_page, image_of
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.results import listing
 from tests.reproduce.invented import SCALE, Silent
@@ -31,8 +32,15 @@ def test_the_committed_page_is_what_the_command_gives() -> None:
     for name in filter(kept.has_figure, FIGURES):
         shown = generate_reproduction.PAGE.parent / image_of(name)
         assert shown.read_bytes() == kept.figure(name).read_bytes(), "run docs/generate_reproduction.py"
+    readme = generate_reproduction.README.read_text()
+    assert generate_reproduction.readme(readme) == readme, "run docs/generate_reproduction.py"
     size = sum(path.stat().st_size for path in generate_reproduction.RESULTS.rglob("*") if path.is_file())
     assert size < generate_reproduction.MOST_BYTES
+
+
+def test_a_readme_without_its_table_is_an_error_that_names_it() -> None:
+    with pytest.raises(DataError, match=r"README.md: expected a table that begins '\| mean radius over Cohen's"):
+        generate_reproduction.readme("# doublebubble\n\n| other |\n|---|\n\n")
 
 
 def test_committed_figures_and_tables_are_what_the_records_give() -> None:
@@ -51,14 +59,3 @@ class Quiet(Silent):
 
     def missing(self, sentence: str) -> None:
         pass
-
-
-def test_auto_stands_beside_the_cohen_radii_of_the_same_inputs() -> None:
-    plain = pd.DataFrame({"index": [0, 5], "alpha": 0.001, "selected": [3, 4], "radius_cohen": [1.0, 0.5]})
-    auto = plain.assign(radius_cohen=[1.0, float("nan")])
-    assert with_cohen(plain, None) is plain
-    assert with_cohen(auto, plain) is plain
-    assert with_cohen(plain.drop(columns="radius_cohen"), plain) is plain
-    assert with_cohen(auto, None) is None
-    for other in ({"index": [0, 6]}, {"alpha": 0.01}, {"selected": [3, 3]}):
-        assert with_cohen(auto, plain.assign(**other)) is None

@@ -1,7 +1,12 @@
 """The first table of the page: every number is that of the records, of the coins' file, or said to be missing."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
+
+import pandas as pd
+import pytest
 
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims_page import claims_page
@@ -9,7 +14,8 @@ from doublebubble.reproduce.coin_claims import thrown
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.packed import SUFFIX, read_packed
-from doublebubble.reproduce.summary import summary
+from doublebubble.reproduce.scales import SoundForm, Study
+from doublebubble.reproduce.summary import summary, summary_table
 from tests.reproduce.invented import SCALE, STUDY, TOSSED
 
 
@@ -34,3 +40,31 @@ def test_the_summary_says_which_part_of_the_gain_coins_have(tossed: Evidence) ->
     (one,) = thrown(tossed, STUDY)
     part = (0.8 / 0.75 - 1 + 0.2) / 3 / (sum(one.network.largest) / sum(one.network.cohen) - 1)
     assert f"**Of what it reports here, {min(1.0, part):.0%} is luck**" in summary(tossed)
+
+
+class Held(Evidence):
+    """Results whose runs of `sound` are tables made up here, by draws and methods."""
+
+    tables: ClassVar[dict[tuple[int, tuple[str, ...]], pd.DataFrame]] = {}
+
+    def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:
+        return None if form is None or form.methods is None else self.tables.get((form.n, form.methods))
+
+
+def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(
+    tossed: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ((100, ("auto",)), (400, ("cohen", "profile")), (400, ("auto",)))
+    forms = tuple(SoundForm(n, 0.001, methods, wide=False) for n, methods in asked)
+    evidence = Held(tossed.folder, replace(SCALE, studies=(replace(STUDY, sound_forms=forms),)))
+    head, _, row = summary_table(evidence).splitlines()
+    assert head.endswith(" | `sound`, same draws | `sound`, n = 100 | `sound`, `auto`, n = 400 |")
+    assert row.endswith(f" | {NOT_RUN} |")
+    auto = pd.DataFrame({"index": [0, 1], "alpha": 0.001, "selected": [3, 4], "label": [3, 4], "radius": [0.75, 0.75]})
+    beside = auto.assign(radius=9.0, radius_cohen=[0.5, 0.75], radius_profile=9.0)
+    monkeypatch.setattr(Held, "tables", dict(zip(asked, (beside, beside, auto), strict=True)))
+    *_, row = summary_table(evidence).splitlines()
+    assert row.endswith(" | +20.0 % (2) |")
+    monkeypatch.setattr(Held, "tables", {asked[2]: auto})
+    *_, row = summary_table(evidence).splitlines()
+    assert row.endswith(f" | {NOT_RUN} |")

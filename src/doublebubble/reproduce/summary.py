@@ -1,13 +1,12 @@
 """The first table of the page on claims: what the published search reports, what of it is luck, and what holds."""
 
-import pandas as pd
-
-from doublebubble.report.measures import REPORTED, mean_radius
-from doublebubble.reproduce.claim_cells import NOT_RUN
+from doublebubble import registry
+from doublebubble.report.measures import REPORTED
 from doublebubble.reproduce.coin_claims import Thrown, thrown
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
-from doublebubble.reproduce.scales import Scale
+from doublebubble.reproduce.method_gains import gain_words, spaced, with_cohen
+from doublebubble.reproduce.scales import Scale, SoundForm, Study
 
 _HEAD = """- **The publication claims** certificates about 5 % larger on average, by looking at further points around
   each input and keeping the best.
@@ -17,22 +16,33 @@ _HEAD = """- **The publication claims** certificates about 5 % larger on average
 
 In brackets the inputs that are predicted correctly; the published form was given fewer inputs.
 
-| mean radius over Cohen's | published search, no guarantee | the same on coins: nothing to gain | \
-`sound`, same draws | {more} |
-|---|---|---|---|---|
 """
+_COLUMNS = [
+    "mean radius over Cohen's",
+    "published search, no guarantee",
+    "the same on coins: nothing to gain",
+    "`sound`, same draws",
+]
 
 
 def summary(evidence: Evidence) -> str:
     """The answer for a reader who has less than a minute; empty where no coins were thrown."""
-    found = [
-        one for study in evidence.scale.studies for one in thrown(evidence, study) if one.sigma in one.study.curves
-    ]
-    if not found:
-        return ""
+    found = _found(evidence)
     throws = evidence.scale.no_gain.throws
-    head = _HEAD.format(luck=_luck(found), throws=throws, more=_more(evidence.scale))
-    return head + "".join(_row(evidence, one) for one in found) + "\n"
+    return _HEAD.format(luck=_luck(found), throws=throws) + summary_table(evidence) + "\n" if found else ""
+
+
+def summary_table(evidence: Evidence) -> str:
+    """Its table alone: by study and sigma what the published search reports, what it reports on coins, what holds."""
+    auto = _auto(evidence.scale.studies[0])
+    columns = [*_COLUMNS, _more(evidence.scale)]
+    columns += [] if auto is None else [f"`sound`, `auto`, n = {spaced(auto.n)}"]
+    head = f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
+    return head + "".join(_row(evidence, one) for one in _found(evidence))
+
+
+def _found(evidence: Evidence) -> list[Thrown]:
+    return [one for study in evidence.scale.studies for one in thrown(evidence, study) if one.sigma in one.study.curves]
 
 
 def _luck(found: list[Thrown]) -> str:
@@ -44,28 +54,26 @@ def _luck(found: list[Thrown]) -> str:
 
 
 def _more(scale: Scale) -> str:
-    """What the last column is of."""
+    """What the column after the same draws is of."""
     draws = {voted(study, sigma).draws for study in scale.studies for sigma in study.sigmas}
-    return f"`sound`, n = {', '.join(f'{n:,}'.replace(',', ' ') for n in sorted(draws))}"
+    return f"`sound`, n = {', '.join(map(spaced, sorted(draws)))}"
+
+
+def _auto(study: Study) -> SoundForm | None:
+    """The form of a study with most draws that leaves the method to `auto`."""
+    forms = [form for form in study.sound_forms if form.methods == (registry.AUTO,)]
+    return max(forms, key=lambda form: form.n, default=None)
 
 
 def _row(evidence: Evidence, one: Thrown) -> str:
-    same, longest = evidence.sound(one.study, one.sigma), evidence.frame(voted(one.study, one.sigma))
-    inputs = len(one.coins.shares)
+    study, sigma, inputs = one.study, one.sigma, len(one.coins.shares)
+    same, longest = evidence.sound(study, sigma), evidence.frame(voted(study, sigma))
     words = [f"{gain:+.1f} % ({inputs})" for gain in (100 * one.network.gain, one.coins.gain.value)]
-    words += [_held(table) for table in (same, longest)]
-    return "| " + " | ".join([f"{one.study.name}, sigma {one.sigma:g}", *words]) + " |\n"
-
-
-def _held(table: pd.DataFrame | None) -> str:
-    gain, plan = plan_gain(table, table), None if table is None else mean_radius(table, REPORTED)
-    return NOT_RUN if gain is None or plan is None else f"{gain:+.1f} % ({plan.n})"
-
-
-def plan_gain(table: pd.DataFrame | None, base: pd.DataFrame | None) -> float | None:
-    """By how many percent the plan's mean radius in one table exceeds Cohen's in the other."""
-    plan = None if table is None else mean_radius(table, REPORTED)
-    cohen = None if base is None else mean_radius(base, "cohen")
-    if plan is None or cohen is None or cohen.value == 0:
-        return None
-    return 100 * (plan.value / cohen.value - 1)
+    words += [gain_words(table, REPORTED, table) for table in (same, longest)]
+    auto = _auto(study)
+    if auto is not None:
+        table = evidence.sound(study, sigma, auto)
+        beside = (evidence.sound(study, sigma, form) for form in study.sound_forms if form.n == auto.n)
+        base = next((found for found in (with_cohen(table, other) for other in beside) if found is not None), None)
+        words.append(gain_words(table, REPORTED, base))
+    return "| " + " | ".join([f"{study.name}, sigma {sigma:g}", *words]) + " |\n"

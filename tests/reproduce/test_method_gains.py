@@ -1,0 +1,86 @@
+"""What each method gains by itself: every cell is a ratio of sums over the records that predict correctly."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from doublebubble import registry
+from doublebubble.reproduce.claim_cells import NOT_RUN
+from doublebubble.reproduce.claims_page import claims_page
+from doublebubble.reproduce.coin_votes import voted
+from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.laboratory import Wanted
+from doublebubble.reproduce.method_gains import gain_over_cohen, gain_words, method_table, spaced, with_cohen
+from doublebubble.reproduce.packed import SUFFIX, read_packed
+from doublebubble.runs.record import Record
+from doublebubble.types import Protocol
+from tests.reproduce.invented import SCALE, STUDY
+
+
+def right(made: Path, wanted: Wanted) -> list[Record]:
+    """The records whose class under test is the label: it has most of the select draws as they are invented."""
+    records = read_packed(made / "runs" / f"{wanted.name}{SUFFIX}").records
+    return [record for record in records if record.counts["select"].get(record.label or 0) == 60]
+
+
+def gained(records: list[Record], radii: list[float]) -> str:
+    return f"{100 * (sum(radii) / sum(record.radii['cohen'] for record in records) - 1):+.1f} %".replace("-0.0", "+0.0")
+
+
+def test_a_row_has_the_gain_of_every_method_under_both_protocols(made: Path) -> None:
+    evidence = Evidence(made, SCALE)
+    head, _, *rows = method_table(evidence).splitlines()
+    assert len(rows) == len(STUDY.curves)
+    protocols: tuple[Protocol, ...] = ("paper", "sound")
+    columns = [f"`{protocol}`: {name}" for protocol in protocols for name in registry.names(protocol)[1:]]
+    assert head == f"| gain over Cohen's | {' | '.join(columns)} | `sound`: the plan |"
+    for sigma, row in zip(STUDY.curves, rows, strict=True):
+        published, sound = right(made, Wanted(STUDY, sigma, "paper", "full")), right(made, voted(STUDY, sigma))
+        runs: dict[Protocol, list[Record]] = {"paper": published, "sound": sound}
+        cells = [
+            gained(records, [record.radii[method] for record in records])
+            for protocol, records in runs.items()
+            for method in registry.names(protocol)[1:]
+        ]
+        cells.append(gained(sound, [record.radius or 0.0 for record in sound]))
+        name = f"{STUDY.name}, sigma {sigma:g} ({len(published)}, {len(sound)})"
+        assert row == f"| {name} | {' | '.join(cells)} |"
+    assert method_table(evidence) in claims_page(evidence)
+
+
+def test_what_was_not_run_is_said_and_nothing_is_an_empty_table(made: Path, tmp_path: Path) -> None:
+    assert method_table(Evidence(tmp_path, SCALE)) == ""
+    wanted = voted(STUDY, STUDY.curves[0])
+    (tmp_path / "runs").mkdir()
+    file = f"{wanted.name}{SUFFIX}"
+    (tmp_path / "runs" / file).write_bytes((made / "runs" / file).read_bytes())
+    (row,) = method_table(Evidence(tmp_path, SCALE)).splitlines()[2:]
+    published = registry.names("paper")[1:]
+    assert row.startswith(f"| {STUDY.name}, sigma {wanted.sigma:g} ({len(right(made, wanted))}) |")
+    assert row.count(NOT_RUN) == len(published)
+
+
+def test_a_gain_is_a_ratio_of_sums_and_none_where_there_is_nothing_to_divide_by() -> None:
+    base = pd.DataFrame({"selected": [3, 4, 5], "label": [3, 4, 6], "radius_cohen": [1.0, 0.5, 9.0]})
+    table = base.assign(radius_single=[1.2, 0.6, 0.0])
+    assert gain_over_cohen(table, "single", base) == pytest.approx(20.0)
+    assert gain_words(table, "single", base) == "+20.0 % (2)"
+    assert gain_words(table.assign(radius_single=[0.9999, 0.5, 0.0]), "single", base) == "+0.0 % (2)"
+    assert gain_over_cohen(table, "single", base.assign(radius_cohen=0.0)) is None
+    assert gain_words(None, "single", base) == gain_words(table, "single", None) == NOT_RUN
+
+
+def test_draws_are_written_in_groups_of_three() -> None:
+    assert [spaced(n) for n in (150, 1500, 100_000)] == ["150", "1 500", "100 000"]
+
+
+def test_auto_stands_beside_the_cohen_radii_of_the_same_inputs() -> None:
+    plain = pd.DataFrame({"index": [0, 5], "alpha": 0.001, "selected": [3, 4], "radius_cohen": [1.0, 0.5]})
+    auto = plain.assign(radius_cohen=[1.0, float("nan")])
+    assert with_cohen(plain, None) is plain
+    assert with_cohen(auto, plain) is plain
+    assert with_cohen(plain.drop(columns="radius_cohen"), plain) is plain
+    assert with_cohen(auto, None) is None
+    for other in ({"index": [0, 6]}, {"alpha": 0.01}, {"selected": [3, 3]}):
+        assert with_cohen(auto, plain.assign(**other)) is None
