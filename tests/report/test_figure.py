@@ -306,3 +306,18 @@ def test_what_is_higher_than_a_page_comes_in_parts_with_the_same_axes() -> None:
     assert [len(figure.axes) for figure in parts] == [4, 8]
     assert len({(axes.get_xlim(), axes.get_ylim()) for figure in parts for axes in figure.axes}) == 1
     assert all(figure.get_size_inches()[1] < 8 for figure in parts)
+
+
+@pytest.mark.parametrize(
+    "xs", [(1500.0, 1e4, 1e5), (150.0, 500.0, 5000.0), (1.0, 5.0, 50.0), (0.001, 0.05, 0.5), (2e5, 1e6)]
+)
+def test_numbers_below_a_logarithmic_axis_keep_apart(xs: tuple[float, ...]) -> None:
+    line = DrawnLine("sound", {x: Estimate(1.0, None, None, 9) for x in xs}, BLUE)
+    figure = draw([[Panel("a", (line,)), Panel("b", (line,))]], AxesStyle("draws", "gain", log_x=True), "title")
+    for axes in figure.axes:
+        names(axes, {"sound"})  # draws it
+        low, high = axes.get_xlim()
+        ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        boxes = sorted((t.get_window_extent() for x, t in ticks if low <= x <= high), key=lambda box: box.x0)
+        assert boxes
+        assert all(one.x1 + 1 < other.x0 for one, other in pairwise(boxes))

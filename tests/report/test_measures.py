@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ttest_1samp
+from scipy.stats import binomtest, ttest_1samp
 
 from doublebubble.errors import InputError
 from doublebubble.report import measures
@@ -150,3 +150,55 @@ def test_a_method_that_was_not_asked_for_and_missing_labels_are_errors() -> None
         measures.winners(frame.assign(label=pd.array([None], "Int64")), METHODS)
     with pytest.raises(InputError, match="at least one input"):
         measures.median_improvement(frame.iloc[:0], "single")
+
+
+def pairs(mine: list[float], cohen: list[float], right: list[bool]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A table of a method without Cohen's radii, and the one beside it that has them."""
+    label = [3 if one else 4 for one in right]
+    plain = pd.DataFrame({"selected": 3, "label": label})
+    return plain.assign(radius_single=mine), plain.assign(radius_cohen=cohen)
+
+
+@QUICK
+@given(st.lists(st.tuples(st.floats(0, 4), st.floats(0.1, 3), st.booleans()), min_size=1, max_size=12))
+def test_the_gain_in_sum_is_a_ratio_of_sums_and_its_band_that_of_its_deviations(
+    rows: list[tuple[float, float, bool]],
+) -> None:
+    one, base = pairs([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+    found = measures.gain_in_sum(one, "single", base)
+    kept = [(row[0], row[1]) for row in rows if row[2]]
+    if not kept:
+        assert found is None
+        return
+    assert found is not None
+    ratio = sum(m for m, _ in kept) / sum(c for _, c in kept)
+    assert found.value == pytest.approx(100 * (ratio - 1), abs=1e-9)
+    assert found.n == len(kept)
+    if len(kept) < measures.FEWEST:
+        assert found.low is None
+        assert found.high is None
+        return
+    left = [m - ratio * c for m, c in kept]
+    band = ttest_1samp(left, 0.0).confidence_interval(0.95)
+    reach = 100 * (band.high - band.low) / 2 / statistics.mean(c for _, c in kept)
+    assert (found.low, found.high) == pytest.approx((found.value - reach, found.value + reach), abs=1e-6)
+
+
+def test_there_is_no_gain_over_nothing() -> None:
+    one, base = pairs([0.5, 0.2], [0.0, 0.0], [True, True])
+    assert measures.gain_in_sum(one, "single", base) is None
+
+
+def test_the_band_of_a_ratio_holds_the_population_s_about_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(5)
+    times, held = 600, 0
+    for _ in range(times):
+        cohen = rng.gamma(2.0, 0.4, 60)
+        mine = cohen * (1 + 0.1 * rng.random(60))  # the population's gain is 5 %
+        one, base = pairs(mine.tolist(), cohen.tolist(), [True] * 60)
+        found = measures.gain_in_sum(one, "single", base)
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 5.0 <= found.high
+    assert binomtest(held, times, 0.95).pvalue > 1e-4

@@ -41,6 +41,9 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
     plan = radii(made, Wanted(STUDY, 0.5, "sound", "full", wide=True))
     sound = float(np.mean([100 * (b / a - 1) for a, b in zip(*plan, strict=True)]))
     assert answer.sound == f"digits, sigma 0.5: {sound:+.1f} % ({len(plan[0])} of 20 inputs)"
+    sums = [100 * (sum(b) / sum(a) - 1) for a, b in ((cohen, largest), plan)]
+    words = " / ".join(f"{value:+.1f} %" for value in sums)
+    assert answer.sentence.endswith(f"the sum of radii grows by (`paper`, full gradients / `sound`): digits {words}.")
     thrifty = radii(made, Wanted(STUDY, 0.5, "paper", "full", wide=True, thrifty=True))
     aside = float(np.mean([100 * (b / a - 1) for a, b in zip(*thrifty, strict=True)]))
     assert "thrifty form, sigma 0.5: " in answer.paper

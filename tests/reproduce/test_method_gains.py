@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from doublebubble import registry
 from doublebubble.reproduce.claim_cells import NOT_RUN
@@ -11,7 +10,7 @@ from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted
-from doublebubble.reproduce.method_gains import gain_over_cohen, gain_words, method_table, spaced, with_cohen
+from doublebubble.reproduce.method_gains import gain_words, method_table, spaced, with_cohen
 from doublebubble.reproduce.packed import SUFFIX, read_packed
 from doublebubble.runs.record import Record
 from doublebubble.types import Protocol
@@ -61,13 +60,13 @@ def test_what_was_not_run_is_said_and_nothing_is_an_empty_table(made: Path, tmp_
     assert row.count(NOT_RUN) == len(published)
 
 
-def test_a_gain_is_a_ratio_of_sums_and_none_where_there_is_nothing_to_divide_by() -> None:
+def test_a_gain_in_words_has_its_inputs_and_no_minus_before_a_zero() -> None:
     base = pd.DataFrame({"selected": [3, 4, 5], "label": [3, 4, 6], "radius_cohen": [1.0, 0.5, 9.0]})
     table = base.assign(radius_single=[1.2, 0.6, 0.0])
-    assert gain_over_cohen(table, "single", base) == pytest.approx(20.0)
     assert gain_words(table, "single", base) == "+20.0 % (2)"
+    assert gain_words(table, "single", base, counted=False) == "+20.0 %"
     assert gain_words(table.assign(radius_single=[0.9999, 0.5, 0.0]), "single", base) == "+0.0 % (2)"
-    assert gain_over_cohen(table, "single", base.assign(radius_cohen=0.0)) is None
+    assert gain_words(table, "single", base.assign(radius_cohen=0.0)) == NOT_RUN
     assert gain_words(None, "single", base) == gain_words(table, "single", None) == NOT_RUN
 
 

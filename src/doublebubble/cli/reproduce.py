@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _EXAMPLE = """Run the publication's experiments: train, certify under both protocols, draw figures and tables.
 
 EXPERIMENT is certified-accuracy, improvement-by-radius, winners, improvement-by-sigma, timing,
-macer, step-size, interval-cost, no-gain, coin-votes, or all. Scale paper is the publication's configuration, cpu fits
-two cores in hours, smoke needs no data and a minute or two. What is on disk is reused, so the
+macer, step-size, interval-cost, no-gain, coin-votes, gain-by-draws, or all. Scale paper is the publication's
+configuration, cpu fits two cores in hours, smoke needs no data and a minute or two. What is on disk is reused, so the
 same command again resumes. Numbers under protocol paper are as published and not guaranteed;
 every figure and table says so.
 

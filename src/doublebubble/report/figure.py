@@ -37,6 +37,7 @@ _LINE, _SLACK = 0.16, 4  # of a title on several lines: inches of each further o
 _NAME_HEIGHT = 0.087  # of a panel, between the names of two lines
 _SHORT = 12  # characters: if no name is longer, two panels stand side by side
 _WIDE_LOG = 150.0  # a logarithmic axis that spans more than this has powers of ten enough
+_LONG_LABELS = 1e5  # and so has one with labels as long as this
 _MARKS = 3  # markers on a curve of steps
 
 
@@ -227,7 +228,8 @@ def _logarithmic(axes: "Axes", x_range: tuple[float, float]) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_xscale("log")
-    parts = (1.0,) if x_range[1] / x_range[0] > _WIDE_LOG else (1.0, 2.0, 5.0)
+    crowded = x_range[1] / x_range[0] > _WIDE_LOG or x_range[1] >= _LONG_LABELS
+    parts = (1.0,) if crowded else (1.0, 2.0, 5.0)
     axes.xaxis.set_major_locator(LogLocator(subs=parts))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from doublebubble.reproduce import (
     certified_accuracy,
     coin_votes,
+    gain_by_draws,
     improvement_by_radius,
     improvement_by_sigma,
     interval_cost,
@@ -34,6 +35,7 @@ EXPERIMENTS: dict[str, Callable[[Laboratory], Results]] = {
     "interval-cost": interval_cost.run,
     "no-gain": no_gain.run,
     "coin-votes": coin_votes.run,
+    "gain-by-draws": gain_by_draws.run,
 }
 
 __all__ = [

@@ -5,7 +5,15 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 
-from doublebubble.report.measures import REPORTED, improvements, mean_radius, mean_seconds, method_view, winners
+from doublebubble.report.measures import (
+    REPORTED,
+    gain_in_sum,
+    improvements,
+    mean_radius,
+    mean_seconds,
+    method_view,
+    winners,
+)
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS
 from doublebubble.reproduce.scales import Study
@@ -29,6 +37,12 @@ def mean_percent(table: pd.DataFrame) -> float | None:
     """The mean gain of the reported radius over Cohen's, in percent."""
     _, gain = improvements(table, REPORTED)
     return float(gain.mean()) if len(gain) else None
+
+
+def percent_in_sum(table: pd.DataFrame) -> float | None:
+    """By how many percent the reported radii exceed Cohen's in sum."""
+    gain = gain_in_sum(table, REPORTED, table)
+    return None if gain is None else gain.value
 
 
 def median_percent(table: pd.DataFrame) -> float | None:

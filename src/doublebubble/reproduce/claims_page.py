@@ -5,19 +5,22 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from doublebubble.report.measures import REPORTED, mean_radius
+from doublebubble.report.measures import REPORTED, gain_in_sum, mean_radius
 from doublebubble.report.tables import EMPTY, percent, share
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
 from doublebubble.reproduce.coin_claims import coin_table
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import SIGMA
-from doublebubble.reproduce.method_gains import gain_over_cohen, method_draws, method_table, spaced, with_cohen
+from doublebubble.reproduce.method_gains import method_draws, method_table, spaced, with_cohen
 from doublebubble.reproduce.no_gain import claims_of, gain_of, predicted_claims, predicted_gain
 from doublebubble.reproduce.scales import SoundForm
 from doublebubble.reproduce.summary import summary
 
 IMAGES = "images/reproduction"
+_INSTEAD_FIGURE = {
+    "gain-by-draws/gain-by-draws": "The published gain, the same on coins, and what sound gains, against the draws",
+}
 _NO_GAIN_FIGURES = {
     "no-gain/no-gain-by-looks": "Apparent gain where there is none, against the looks taken, beside its prediction",
     "no-gain/no-gain-claims": "How often the published radius exceeds the truth, against alpha, beside its prediction",
@@ -28,6 +31,7 @@ _COIN_FIGURES = {
     "coin-votes/coin-votes-mnist-resnet18": "The search on MNIST's ResNet-18, and on coins in its place",
 }
 FIGURES = {
+    **_INSTEAD_FIGURE,
     **_NO_GAIN_FIGURES,
     **_COIN_FIGURES,
     **{name: f"Measured for: {claim.claim}" for claim in CLAIMS for name in claim.figures},
@@ -77,7 +81,7 @@ _INSTEAD = """## What to use instead
 predicted inputs: Cohen's, and that of the plan that was fixed before the certify draws; and the latter over the former.
 `auto` computes one method alone: the Cohen radii beside it are those of the row above, of the same inputs and n.
 
-| study | sigma | n | alpha | methods | inputs | Cohen | plan | gain |
+{figure}| study | sigma | n | alpha | methods | inputs | Cohen | plan | gain |
 |---|---|---|---|---|---|---|---|---|
 """
 _METHODS = """### Method by method
@@ -148,7 +152,8 @@ def _instead(evidence: Evidence) -> str:
         if missing
         else ""
     )
-    return (_INSTEAD + "".join(rows) if rows else _INSTEAD.split("|")[0].rstrip() + "\n") + rest
+    instead = _INSTEAD.format(figure="".join(f"{picture}\n\n" for picture in _pictures(evidence, _INSTEAD_FIGURE)))
+    return (instead + "".join(rows) if rows else instead.split("|")[0].rstrip() + "\n") + rest
 
 
 def _radii(table: pd.DataFrame | None, base: pd.DataFrame | None) -> list[str]:
@@ -156,9 +161,10 @@ def _radii(table: pd.DataFrame | None, base: pd.DataFrame | None) -> list[str]:
     plan = None if table is None else mean_radius(table, REPORTED)
     if table is None or plan is None:
         return []
-    cohen, gain = None if base is None else mean_radius(base, "cohen"), gain_over_cohen(table, REPORTED, base)
+    cohen = None if base is None else mean_radius(base, "cohen")
+    gain = None if base is None else gain_in_sum(table, REPORTED, base)
     words = [EMPTY if cohen is None else f"{cohen.value:.4f}", f"{plan.value:.4f}"]
-    return [str(len(table)), *words, EMPTY if gain is None else f"{gain:+.2f} %"]
+    return [str(len(table)), *words, EMPTY if gain is None else f"{gain.value:+z.2f} %"]
 
 
 def _by_method(evidence: Evidence) -> list[str]:

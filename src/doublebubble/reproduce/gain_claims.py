@@ -24,6 +24,7 @@ from doublebubble.reproduce.claim_cells import (
     median_percent,
     of_study,
     over,
+    percent_in_sum,
     points_added,
     share_improved,
     share_won,
@@ -40,6 +41,7 @@ from doublebubble.reproduce.scales import Study
 from doublebubble.training import preset
 from doublebubble.types import Protocol, TrainMethod
 
+_PERCENT = "{:+z.1f} %"  # no minus before a zero
 _ABOUT_FIVE = 4.0  # percent: what may still be called about 5
 _POINTS = 3.5  # percentage points that may still be called 4
 _TEN_TIMES = 10.0
@@ -71,8 +73,8 @@ def improved(evidence: Evidence) -> Answer:
 def average_gain(evidence: Evidence) -> Answer:
     """About 5 % on average at sigma 0.5."""
     studies = [study for study in evidence.scale.studies if 0.5 in study.sigmas]
-    every = [(study, over(evidence, study, mean_percent, "{:+.1f} %", (0.5,))) for study in studies]
-    safe = [(study, sound_over(evidence, study, mean_percent, "{:+.1f} %", (0.5,))) for study in studies]
+    every = [(study, over(evidence, study, mean_percent, _PERCENT, (0.5,))) for study in studies]
+    safe = [(study, sound_over(evidence, study, mean_percent, _PERCENT, (0.5,))) for study in studies]
     paper, sound = (cell([part for study, parts in both for part in of_study(study, parts)]) for both in (every, safe))
     found = {study.name: value for study in studies for value in _full(evidence, study, mean_percent, (0.5,)).values()}
     held = {study.name: value for study in studies for value in _sound(evidence, study, mean_percent, (0.5,)).values()}
@@ -82,27 +84,43 @@ def average_gain(evidence: Evidence) -> Answer:
         unless_missing(
             paper,
             "Under `paper` the gain is over the same protocol's Cohen radius, by draws that also chose the ball; under "
-            "`sound` it is the plan's, fixed beforehand, over its own Cohen radius at equal draws.",
+            "`sound` it is the plan's, fixed beforehand, over its own Cohen radius at equal draws. "
+            + _in_sum(evidence, studies),
         ),
         Brief(
             verdict([value > _ABOUT_FIVE for value in found.values()]),
-            _listed(found, "{:+.1f} %"),
-            _listed(held, "{:+.1f} %"),
+            _listed(found, _PERCENT),
+            _listed(held, _PERCENT),
         ),
+    )
+
+
+def _in_sum(evidence: Evidence, studies: Iterable[Study]) -> str:
+    """The same gains as ratios of sums, which no input with a small Cohen radius can rule."""
+    parts = []
+    for study in studies:
+        both = [side(evidence, study, percent_in_sum, (0.5,)) for side in (_full, _sound)]
+        gains = [_PERCENT.format(value) for found in both for value in found.values()]
+        parts += [f"{study.name} {' / '.join(gains)}"] if len(gains) == len(both) else []
+    if not parts:
+        return ""
+    return (
+        "An input with hardly any Cohen radius can rule a mean of percentages; the sum of radii grows by "
+        f"(`paper`, full gradients / `sound`): {', '.join(parts)}."
     )
 
 
 def growth(evidence: Evidence) -> Answer:
     """The median improvement grows quasi-linearly with sigma."""
     study = easiest(evidence)
-    paper = cell(over(evidence, study, median_percent, "{:+.1f} %", study.sigmas))
+    paper = cell(over(evidence, study, median_percent, _PERCENT, study.sigmas))
     found = by_sigma(evidence, study, median_percent, study.sigmas, "full")
     sentence = "" if found is None else trend("The median under `paper`, full gradients", found)
     return Answer(
         paper,
-        cell(sound_over(evidence, study, median_percent, "{:+.1f} %", study.sigmas)),
+        cell(sound_over(evidence, study, median_percent, _PERCENT, study.sigmas)),
         sentence or NOT_RUN.capitalize(),
-        _over_sigma(evidence, study, median_percent, "{:+.1f} %", found),
+        _over_sigma(evidence, study, median_percent, _PERCENT, found),
     )
 
 
@@ -189,8 +207,8 @@ def macer(evidence: Evidence) -> Answer:
         sentence,
         Brief(
             verdict(borne_out),
-            _listed(changes["paper"], "{:+.1f} %"),
-            _listed(changes["sound"], "{:+.1f} %"),
+            _listed(changes["paper"], _PERCENT),
+            _listed(changes["sound"], _PERCENT),
         ),
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from doublebubble import registry
-from doublebubble.report.measures import REPORTED, mean_radius
+from doublebubble.report.measures import REPORTED, gain_in_sum, mean_radius
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
@@ -35,7 +35,8 @@ def _rows(evidence: Evidence, published: list[str], sound: list[str]) -> Iterato
             ours = evidence.frame(voted(study, sigma))
             if paper is None and ours is None:
                 continue
-            cells = [_words(paper, method) for method in published] + [_words(ours, m) for m in [*sound, REPORTED]]
+            cells = [gain_words(paper, method, paper, counted=False) for method in published]
+            cells += [gain_words(ours, method, ours, counted=False) for method in (*sound, REPORTED)]
             counts = ", ".join(str(_correct(table)) for table in (paper, ours) if table is not None)
             yield f"| {study.name}, sigma {sigma:g} ({counts}) | {' | '.join(cells)} |\n"
 
@@ -46,29 +47,17 @@ def method_draws(scale: Scale) -> int:
     return voted(study, study.sigmas[0]).draws
 
 
-def _words(table: pd.DataFrame | None, method: str) -> str:
-    gain = gain_over_cohen(table, method, table)
-    return NOT_RUN if gain is None else f"{gain:+z.1f} %"
-
-
 def _correct(table: pd.DataFrame) -> int:
     found = mean_radius(table, _BASE)
     return 0 if found is None else found.n
 
 
-def gain_over_cohen(table: pd.DataFrame | None, method: str, base: pd.DataFrame | None) -> float | None:
-    """By how many percent a method's mean radius in one table exceeds Cohen's in the other."""
-    mine = None if table is None else mean_radius(table, method)
-    cohen = None if base is None else mean_radius(base, _BASE)
-    if mine is None or cohen is None or cohen.value == 0:
-        return None
-    return 100 * (mine.value / cohen.value - 1)
-
-
-def gain_words(table: pd.DataFrame | None, method: str, base: pd.DataFrame | None) -> str:
-    """The same in words, with the number of correctly predicted inputs."""
-    gain, mine = gain_over_cohen(table, method, base), None if table is None else mean_radius(table, method)
-    return NOT_RUN if gain is None or mine is None else f"{gain:+z.1f} % ({mine.n})"
+def gain_words(table: pd.DataFrame | None, method: str, base: pd.DataFrame | None, counted: bool = True) -> str:
+    """The gain in percent of a method in one table over Cohen's radii in the other, and the inputs it is of."""
+    gain = None if table is None or base is None else gain_in_sum(table, method, base)
+    if gain is None:
+        return NOT_RUN
+    return f"{gain.value:+z.1f} %" + (f" ({gain.n})" if counted else "")
 
 
 def with_cohen(table: pd.DataFrame | None, before: pd.DataFrame | None) -> pd.DataFrame | None:
