@@ -16,13 +16,13 @@ from matplotlib.text import Text
 from PIL import Image
 from scipy.optimize import LinearConstraint, minimize
 
+from doublebubble.report.axes import AxesStyle
 from doublebubble.report.figure import (
     BLUE,
     DASHED,
     GREEN,
     UNJOINED,
     VERMILION,
-    AxesStyle,
     DrawnLine,
     Panel,
     draw,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from doublebubble import registry
-from doublebubble.report.figure import AxesStyle, Panel
+from doublebubble.report.axes import AxesStyle
+from doublebubble.report.figure import Panel
 from doublebubble.reproduce import EXPERIMENTS, Results, chosen_scale, write
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.results import Figure

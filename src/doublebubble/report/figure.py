@@ -10,12 +10,14 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from doublebubble.files import write_whole
+from doublebubble.report.axes import AxesStyle, Range, fitted, ranges, scale
 from doublebubble.report.measures import Estimate
+from doublebubble.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +38,6 @@ _SMALL, _LARGE = 7.0, 9.5  # points
 _LINE, _SLACK = 0.16, 4  # of a title on several lines: inches of each further one, characters that one may be longer
 _NAME_HEIGHT = 0.087  # of a panel, between the names of two lines
 _SHORT = 12  # characters: if no name is longer, two panels stand side by side
-_WIDE_LOG = 150.0  # a logarithmic axis that spans more than this has powers of ten enough
-_LONG_LABELS = 1e5  # and so has one with labels as long as this
 _MARKS = 3  # markers on a curve of steps
 
 
@@ -66,23 +66,6 @@ class Panel:
     def __post_init__(self) -> None:
         banded = [line.label for line in self.lines if any(point.low is not None for point in line.points.values())]
         assert len(banded) <= MOST_BANDS, f"{self.title}: {len(banded)} curves with bands"
-
-
-@dataclass(frozen=True)
-class AxesStyle:
-    """What the axes of all panels have in common.
-
-    `names` says where a line's name goes: at its end, or beside a curve that falls from left to right, each name at a
-    height of its own. With `steps` a value holds at its x and to the left of it, down to the x before; otherwise points
-    are joined.
-    """
-
-    x: str
-    y: str
-    names: Literal["end", "beside"] = "end"
-    log_x: bool = False
-    y_range: tuple[float, float] | None = None
-    steps: bool = False
 
 
 def draw(
@@ -126,7 +109,10 @@ def _drawn(
     figure = Figure(figsize=(_WIDTH, 0.5 + len(rows) * _ROW), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(rows), columns, squeeze=False)
-    x_range, y_range = _ranges([panel for row in among for panel in row], style)
+    lines = [line for row in among for panel in row for line in panel.lines]
+    points = [(x, found) for line in lines for x, found in line.points.items()]
+    style = fitted(style, points)
+    x_range, y_range = ranges(style, points)
     for number, row in enumerate(rows):
         for column in range(columns):
             axes: Axes = grid[number][column]
@@ -176,35 +162,12 @@ def save(figure: "Figure", stem: Path, caption: str | None = None) -> tuple[Path
     return png, pdf, words
 
 
-def _ranges(panels: Sequence[Panel], style: AxesStyle) -> tuple[tuple[float, float], tuple[float, float]]:
-    """What x and y all panels share, so that they can be compared."""
-    points = [(x, found) for panel in panels for line in panel.lines for x, found in line.points.items()]
-    xs = [x for x, _ in points] or [0.1, 1.0]
-    left, right = min(xs), max(xs)
-    if style.log_x:
-        x_range = left / 1.3, right * 1.3
-    else:
-        margin = 0.04 * (right - left) if right > left else 0.1
-        x_range = (left, right) if style.names == "beside" and right > left else (left - margin, right + margin)
-    if style.y_range is not None:
-        return x_range, style.y_range
-    values = [y for _, found in points for y in (found.value, found.low, found.high) if y is not None] or [0.0]
-    low, high = min(*values, 0.0), max(*values, 0.0)
-    margin = 0.06 * (high - low) or 1.0
-    return x_range, (low - margin, high + margin)
-
-
-def _draw_panel(
-    axes: "Axes", panel: Panel, style: AxesStyle, x_range: tuple[float, float], y_range: tuple[float, float]
-) -> None:
+def _draw_panel(axes: "Axes", panel: Panel, style: AxesStyle, x_range: Range, y_range: Range) -> None:
     axes.set_title(panel.title, fontsize=_SMALL, loc="left")
     axes.tick_params(labelsize=_SMALL)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    if style.log_x:
-        _logarithmic(axes, x_range)
-    axes.set_xlim(*x_range)
-    axes.set_ylim(*y_range)
+    scale(axes, style, x_range, y_range)
     drawn = [line for line in panel.lines if line.points]
     if not drawn:
         axes.text(
@@ -214,58 +177,57 @@ def _draw_panel(
     shade = min(0.15, 0.35 / len(drawn))
     for number, line in enumerate(drawn):
         more = 0.25 * (len(drawn) - 1 - number)  # lines that coincide show as stripes, and their markers as rings
-        _draw_band(axes, line, style.steps, shade)
-        _draw_line(axes, line, style.steps, 1.2 + more, 3 + more)
+        _draw_band(axes, line, style, shade)
+        _draw_line(axes, line, style, 1.2 + more, 3 + more)
         if style.steps and line.marker:
             _draw_marks(axes, line, x_range, number / len(drawn))
-    place = _beside if style.names == "beside" else _ends
-    for line, height in zip(drawn, place(drawn, y_range), strict=True):
+    heights = _beside(drawn) if style.names == "beside" else _ends(axes, drawn)
+    for line, height in zip(drawn, heights, strict=True):
         _name(axes, line, height)
 
 
-def _logarithmic(axes: "Axes", x_range: tuple[float, float]) -> None:
-    """A logarithmic axis whose ticks are plain numbers: powers of ten, and 2 and 5 times them where there are few."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+def _rows(line: DrawnLine, style: AxesStyle) -> Floats:
+    """x, value, low and high of each point; no numbers where there is no band, nor in a row where the line breaks."""
+    found, last = [], next(iter(line.points))
+    for x, point in line.points.items():
+        if style.gap is not None and x - last > style.gap:
+            found.append((np.nan,) * 4)
+        found.append((x, point.value, *(np.nan if end is None else end for end in (point.low, point.high))))
+        last = x
+    return np.array(found, np.float64)
 
-    axes.set_xscale("log")
-    crowded = x_range[1] / x_range[0] > _WIDE_LOG or x_range[1] >= _LONG_LABELS
-    parts = (1.0,) if crowded else (1.0, 2.0, 5.0)
-    axes.xaxis.set_major_locator(LogLocator(subs=parts))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
 
-
-def _draw_band(axes: "Axes", line: DrawnLine, steps: bool, shade: float) -> None:
+def _draw_band(axes: "Axes", line: DrawnLine, style: AxesStyle, shade: float) -> None:
     """The band, and an error bar at a point whose neighbours have none, since a band is as wide as it is shared.
 
     Points that are not joined have error bars alone.
     """
-    xs, found = list(line.points), list(line.points.values())
-    low = np.array([np.nan if point.low is None else point.low for point in found])
-    high = np.array([np.nan if point.high is None else point.high for point in found])
+    xs, _, low, high = _rows(line, style).T
     known = np.concatenate([[False], np.isfinite(low) & np.isfinite(high), [False]])
     alone = known[1:-1]
     if line.dashes != UNJOINED:
-        axes.fill_between(xs, low, high, color=line.colour, alpha=shade, linewidth=0, step="pre" if steps else None)
+        step = "pre" if style.steps else None
+        axes.fill_between(xs, low, high, color=line.colour, alpha=shade, linewidth=0, step=step)
         alone = alone & ~known[:-2] & ~known[2:]
-    axes.vlines(np.array(xs)[alone], low[alone], high[alone], color=line.colour, linewidth=0.9, label="_bar")
+    axes.vlines(xs[alone], low[alone], high[alone], color=line.colour, linewidth=0.9, label="_bar")
 
 
-def _draw_line(axes: "Axes", line: DrawnLine, steps: bool, width: float, size: float) -> None:
+def _draw_line(axes: "Axes", line: DrawnLine, style: AxesStyle, width: float, size: float) -> None:
+    xs, values, _, _ = _rows(line, style).T
     axes.plot(
-        list(line.points),
-        [point.value for point in line.points.values()],
+        xs,
+        values,
         color=line.colour,
         linestyle=line.dashes,
         linewidth=width,
-        drawstyle="steps-pre" if steps else "default",
-        marker="" if steps else line.marker,
+        drawstyle="steps-pre" if style.steps else "default",
+        marker="" if style.steps else line.marker,
         markersize=size,
         label=line.label,
     )
 
 
-def _draw_marks(axes: "Axes", line: DrawnLine, x_range: tuple[float, float], shift: float) -> None:
+def _draw_marks(axes: "Axes", line: DrawnLine, x_range: Range, shift: float) -> None:
     """Markers on a curve of steps as far as it is above 0, shifted so that those of curves that coincide alternate."""
     wanted = np.linspace(*x_range, _MARKS, endpoint=False) + (shift + 0.1) * (x_range[1] - x_range[0]) / _MARKS
     marks = [float(x) for x in wanted if x <= _last_above(line)] or [x_range[0]]
@@ -283,18 +245,18 @@ def _step(line: DrawnLine, x: float) -> float:
     return next(found.value for right, found in line.points.items() if right >= x)
 
 
-def _ends(lines: Sequence[DrawnLine], y_range: tuple[float, float]) -> list[float]:
+def _ends(axes: "Axes", lines: Sequence[DrawnLine]) -> list[float]:
     """Heights of the names: those of the lines' last points, pushed apart where they would meet."""
-    wanted = np.array(
-        [(line.points[max(line.points)].value - y_range[0]) / (y_range[1] - y_range[0]) for line in lines]
-    )
+    last = np.array([line.points[max(line.points)].value for line in lines])
+    bottom, top, *ends = axes.yaxis.get_transform().transform(np.array([*axes.get_ylim(), *last]))
+    wanted = (np.array(ends) - bottom) / (top - bottom)
     order = np.argsort(-wanted, kind="stable")
     heights = spread(wanted[order], _NAME_HEIGHT)
     placed = {int(k): float(height) for k, height in zip(order, heights, strict=True)}
     return [placed[k] for k in range(len(lines))]
 
 
-def _beside(lines: Sequence[DrawnLine], y_range: tuple[float, float]) -> list[float]:
+def _beside(lines: Sequence[DrawnLine]) -> list[float]:
     """Heights of the names: one below the other, those of curves that end last on top."""
     order = np.argsort([-_last_above(line) for line in lines], kind="stable")
     top = 0.92 if len(lines) > 1 else 0.5
@@ -302,7 +264,7 @@ def _beside(lines: Sequence[DrawnLine], y_range: tuple[float, float]) -> list[fl
     return [top - 1.4 * _NAME_HEIGHT * rank[k] for k in range(len(lines))]
 
 
-def spread(wanted: np.ndarray[tuple[int, ...], np.dtype[np.float64]], gap: float) -> list[float]:
+def spread(wanted: Floats, gap: float) -> list[float]:
     """Heights near the wanted ones, which must fall, no two nearer than `gap`, inside [0, 1] as far as there is room.
 
     The least squares fit under that rule: heights shifted by their rank must fall, which pooling violators gives.

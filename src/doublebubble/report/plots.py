@@ -12,6 +12,7 @@ import pandas as pd
 
 from doublebubble import registry
 from doublebubble.errors import InputError
+from doublebubble.report.axes import AxesStyle
 from doublebubble.report.captions import BANDS, provenance
 from doublebubble.report.facts import draws_asked, level, protocol_of
 from doublebubble.report.figure import (
@@ -21,7 +22,6 @@ from doublebubble.report.figure import (
     DOTTED,
     MOST_BANDS,
     SOLID,
-    AxesStyle,
     Dashes,
     DrawnLine,
     Panel,
@@ -52,9 +52,10 @@ BY_GRADIENT: dict[str, Dashes] = {"approximate": DASHED, "full": SOLID}
 ACCURACY = AxesStyle(
     "radius (L2, in units of the input)", "certified accuracy", names="beside", y_range=(0.0, 1.02), steps=True
 )
-BY_RADIUS = AxesStyle("Cohen's radius r (L2, in units of the input)", "median gain over Cohen (%)")
+_MEDIAN_GAIN, _BEND = "median gain over Cohen (%)", 10.0  # a radius of next to nothing can grow by hundreds of percent
+BY_RADIUS = AxesStyle("Cohen's radius r (L2, in units of the input)", _MEDIAN_GAIN, gap=1.5 * HALF_WINDOW, bend=_BEND)
 WINNERS = AxesStyle("noise sigma (in units of the input)", "proportion of inputs", y_range=(0.0, 1.02))
-BY_SIGMA = AxesStyle("noise sigma (in units of the input)", "median gain over Cohen (%)")
+BY_SIGMA = AxesStyle("noise sigma (in units of the input)", _MEDIAN_GAIN, bend=_BEND)
 BY_STEP = AxesStyle("first step gamma (L2, in units of the input)", "mean gain over Cohen (L2)", log_x=True)
 
 

@@ -15,8 +15,9 @@ from pydantic import Field
 
 from doublebubble.config import CertifyConfig, Settings
 from doublebubble.data import Dataset
+from doublebubble.report.axes import AxesStyle
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import BLACK, BLUE, DASHED, DOTTED, ORANGE, SOLID, AxesStyle, DrawnLine, Panel
+from doublebubble.report.figure import BLACK, BLUE, DASHED, DOTTED, ORANGE, SOLID, DrawnLine, Panel
 from doublebubble.report.measures import Estimate
 from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.coins import Coins

@@ -4,8 +4,9 @@ No figure of the publication: the whole page of claims in one picture. All point
 those of the published form; each protocol's gain is over its own Cohen radius.
 """
 
+from doublebubble.report.axes import AxesStyle
 from doublebubble.report.facts import protocol_name
-from doublebubble.report.figure import BLUE, ORANGE, SOLID, UNJOINED, VERMILION, AxesStyle, DrawnLine, Panel
+from doublebubble.report.figure import BLUE, ORANGE, SOLID, UNJOINED, VERMILION, DrawnLine, Panel
 from doublebubble.report.measures import REPORTED, Estimate, gain_in_sum
 from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.coin_votes import coined

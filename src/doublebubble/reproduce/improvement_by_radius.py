@@ -20,7 +20,8 @@ SOURCE = (
 )
 _WHAT = (
     "Gain over Cohen's radius in percent: the median over correctly predicted inputs whose Cohen radius is within "
-    "0.075 of r; no band where fewer than 6 inputs are."
+    "0.075 of r; no band where fewer than 6 inputs are, and no line where none is. If a gain exceeds 20 %, heights "
+    "beyond 10 % are logarithmic."
 )
 _COLUMNS = 8
 

@@ -11,7 +11,10 @@ SOURCE = (
     "The publication's figures of the median percentage improvement over Cohen across sigma: Tiny-ImageNet in "
     "Section 5, MNIST and CIFAR-10 in the appendix."
 )
-_WHAT = "Gain over Cohen's radius in percent: the median over correctly predicted inputs; no band below 6 inputs."
+_WHAT = (
+    "Gain over Cohen's radius in percent: the median over correctly predicted inputs; no band below 6 inputs. If a "
+    "gain or its band exceeds 20 %, heights beyond 10 % are logarithmic."
+)
 
 
 def run(lab: Laboratory) -> Results:

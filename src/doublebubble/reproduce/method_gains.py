@@ -20,7 +20,7 @@ def method_table(evidence: Evidence) -> str:
     published, sound = (_methods(protocol) for protocol in ("paper", "sound"))
     names = [f"`paper`: {name}" for name in published] + [f"`sound`: {name}" for name in sound]
     rows = list(_rows(evidence, published, sound))
-    columns = ["gain over Cohen's", *names, "`sound`: the plan"]
+    columns = ["gain over each protocol's own Cohen", *names, "`sound`: the plan"]
     return f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n{''.join(rows)}" if rows else ""
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.stats import norm
 
 from doublebubble.errors import RunError
+from doublebubble.report.axes import AxesStyle
 from doublebubble.report.facts import protocol_name
 from doublebubble.report.figure import (
     BLACK,
@@ -23,7 +24,6 @@ from doublebubble.report.figure import (
     SOLID,
     UNJOINED,
     VERMILION,
-    AxesStyle,
     DrawnLine,
     Panel,
 )

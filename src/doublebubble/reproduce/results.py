@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from doublebubble.files import write_whole
+from doublebubble.report.axes import AxesStyle
 from doublebubble.report.captions import BANDS, provenance
-from doublebubble.report.figure import AxesStyle, Panel, draw, pages, save
+from doublebubble.report.figure import Panel, draw, pages, save
 from doublebubble.report.tables import Table, markdown, save_table
 from doublebubble.runs.store import StoredRun
 

@@ -18,7 +18,7 @@ In brackets the inputs that are predicted correctly; the published form was give
 
 """
 _COLUMNS = [
-    "mean radius over Cohen's",
+    "gain over each protocol's own Cohen",
     "published search, no guarantee",
     "the same on coins: nothing to gain",
     "`sound`, same draws",
