@@ -39,7 +39,9 @@ def test_the_committed_page_is_what_the_command_gives() -> None:
 
 
 def test_a_readme_without_its_table_is_an_error_that_names_it() -> None:
-    with pytest.raises(DataError, match=r"^README.md: expected a table that begins .\| gain over each protocol's own Cohen"):
+    with pytest.raises(
+        DataError, match=r"^README.md: expected a table that begins .\| gain over each protocol's own Cohen"
+    ):
         generate_reproduction.readme("# doublebubble\n\n| other |\n|---|\n\n")
 
 

@@ -1,6 +1,5 @@
 """Claims about gains: their numbers are those of the records, counted here again by hand."""
 
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doublebubble.reproduce.claim_cells import mean_percent, points_added, share_improved, share_won, trend
+from doublebubble import registry
+from doublebubble.reproduce.claim_cells import cell, in_brief, mean_percent, said, share_improved, share_won
 from doublebubble.reproduce.evidence import Evidence
-from doublebubble.reproduce.gain_claims import average_gain, boundary_wins, growth, improved, macer
-from doublebubble.reproduce.laboratory import Wanted
+from doublebubble.reproduce.gain_claims import average_gain, boundary_wins, growth, improved, not_improvable
+from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
 from doublebubble.runs.tables import load_run
 from tests.reproduce.invented import SCALE, STUDY
 
@@ -26,6 +26,10 @@ def radii(made: Path, wanted: Wanted) -> tuple[list[float], list[float]]:
     return [a for a, _ in rows], [b for _, b in rows]
 
 
+def words(wanted: list[bool]) -> str:
+    return {0: "no", len(wanted): "yes"}.get(sum(wanted), "in part")
+
+
 def test_numbers_are_those_of_the_records(made: Path) -> None:
     evidence = Evidence(made, SCALE)
     cohen, largest = radii(made, Wanted(STUDY, 0.5, "paper", "full"))
@@ -36,85 +40,70 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
     assert mean_percent(table) == pytest.approx(gain)
     answer = average_gain(evidence)
     assert 0 < len(cohen) < 12, "some inputs are wrong or have no radius"
-    assert f"/ {gain:+.1f} % (" in answer.paper
+    total = 100 * (sum(largest) / sum(cohen) - 1)
+    assert f"/ {gain:+.1f} %, in sum {total:+.1f} % (" in answer.paper
     assert f"{len(cohen)} of 12 inputs)" in answer.paper
     plan = radii(made, Wanted(STUDY, 0.5, "sound", "full", wide=True))
     sound = float(np.mean([100 * (b / a - 1) for a, b in zip(*plan, strict=True)]))
-    assert answer.sound == f"digits, sigma 0.5: {sound:+.1f} % ({len(plan[0])} of 20 inputs)"
-    sums = [100 * (sum(b) / sum(a) - 1) for a, b in ((cohen, largest), plan)]
-    words = " / ".join(f"{value:+.1f} %" for value in sums)
-    assert answer.sentence.endswith(f"the sum of radii grows by (`paper`, full gradients / `sound`): digits {words}.")
+    total = 100 * (sum(plan[1]) / sum(plan[0]) - 1)
+    said_of_sound = f"{sound:+.1f} %, in sum {total:+.1f} %"
+    assert answer.sound == f"digits, sigma 0.5: {said_of_sound} ({len(plan[0])} of 20 inputs)"
+    assert answer.brief.sound == f"digits, sigma 0.5: {said_of_sound} ({len(plan[0])} inputs)"
     thrifty = radii(made, Wanted(STUDY, 0.5, "paper", "full", wide=True, thrifty=True))
     aside = float(np.mean([100 * (b / a - 1) for a, b in zip(*thrifty, strict=True)]))
-    assert "thrifty form, sigma 0.5: " in answer.paper
-    assert f"/ {aside:+.1f} % (" in answer.paper
+    assert "digits, thrifty form, sigma 0.5: " in answer.paper
+    assert "thrifty" not in answer.brief.paper
+    assert f"/ {aside:+.1f} %, " in answer.paper
     assert f"{len(thrifty[0])} of 20 inputs)" in answer.paper
-    assert f": {share_improved(table):.0%} of {len(cohen)} inputs" in improved(evidence).brief.paper
     assert "was not run" in improved(evidence).sentence, "no coins were thrown"
-    shares = [share_won(table, method) or 0.0 for method in ("cohen", "single", "boundary", "double")]
-    assert sum(shares) == pytest.approx(1.0)
 
 
-def test_an_answer_in_brief_has_the_numbers_of_full_gradients(made: Path) -> None:
+def test_shares_that_methods_win_are_of_all_methods_that_were_asked_for(made: Path) -> None:
+    for protocol in ("paper", "sound"):
+        table = load_run(made / "made" / Wanted(STUDY, 0.5, protocol, "full", wide=protocol == "sound").name)
+        shares = {method: share_won(table, method) or 0.0 for method in registry.names(protocol)}
+        assert sum(shares.values()) == pytest.approx(1.0)
+        assert set(shares) == {str(name).removeprefix("radius_") for name in table if str(name).startswith("radius_")}
+        right = table[table["selected"] == table["label"]]
+        held = right[[f"radius_{method}" for method in shares]].max(axis=1)
+        chosen = right[held > 0]
+        double = (chosen["radius_double"] == held[held > 0]) & (chosen["radius_boundary"] < chosen["radius_double"])
+        assert shares["double"] == pytest.approx((double & (chosen["radius_cohen"] < held[held > 0])).mean())
+
+
+def test_an_answer_in_brief_has_both_gradients_and_a_verdict_of_both(made: Path) -> None:
     evidence = Evidence(made, SCALE)
-    shares, words = {}, []
-    for sigma in STUDY.curves:
-        cohen, largest = radii(made, Wanted(STUDY, sigma, "paper", "full"))
-        shares[sigma] = sum(b > a for a, b in zip(cohen, largest, strict=True)) / len(cohen)
-        words.append(f"sigma {sigma:g}: {shares[sigma]:.0%} of {len(cohen)} inputs")
+    shares: dict[tuple[str, float], float] = {}
+    medians: dict[str, list[float]] = {}
+    counts = []
+    for gradient in GRADIENTS:
+        for sigma in STUDY.sigmas:
+            cohen, largest = radii(made, Wanted(STUDY, sigma, "paper", gradient))
+            gains = [100 * (b / a - 1) for a, b in zip(cohen, largest, strict=True)]
+            medians.setdefault(gradient, []).append(float(np.median(gains)))
+            if sigma in STUDY.curves:
+                shares[gradient, sigma] = sum(gain > 0 for gain in gains) / len(gains)
+                counts.append(len(gains))
     brief = improved(evidence).brief
-    assert brief.paper == "<br>".join(words)
-    expected = {0: "no", len(shares): "yes"}.get(sum(share > 0.8 for share in shares.values()), "in part")
-    assert brief.as_printed == expected
-    medians = []
-    for sigma in STUDY.sigmas:
-        cohen, largest = radii(made, Wanted(STUDY, sigma, "paper", "full"))
-        medians.append(float(np.median([100 * (b / a - 1) for a, b in zip(cohen, largest, strict=True)])))
-    grows = [b > a for a, b in pairwise(medians)]
-    assert growth(evidence).brief.as_printed == {0: "no", len(grows): "yes"}.get(sum(grows), "in part")
+    lines = [" → ".join(f"{shares[gradient, sigma]:.0%}" for sigma in STUDY.curves) for gradient in GRADIENTS]
+    least, most = min(counts), max(counts)
+    among = f"{least}" if least == most else f"{least} to {most}"
+    assert brief.paper == f"digits, sigma 0.5 to 1: {' / '.join(lines)} ({among} inputs)"
+    assert brief.as_printed == words([share > 0.8 for share in shares.values()]) + ", on digits"
+    grows = [b > a for values in medians.values() for a, b in pairwise(values)]
+    assert growth(evidence).brief.as_printed == words(grows)
     assert "proves nothing" in boundary_wins(evidence).sentence
+    assert not_improvable(evidence).brief.paper.startswith("digits, sigma 0.25: ")
 
 
-def test_macer(made: Path) -> None:
-    answer = macer(Evidence(made, SCALE))
-    assert "An epoch of MACER took 5.5 times as long" in answer.sentence
-    assert "against Gaussian of equal time: not run" in answer.paper
-    means = []
-    for kind in ("macer", "gaussian"):
-        table = load_run(made / "made" / Wanted(STUDY, 0.5, "paper", "full", kind).name)
-        means.append(table.loc[table["selected"] == table["label"], "radius_cohen"].mean())
-    change = 100 * (means[0] / means[1] - 1)
-    assert f"sigma 0.5: against Gaussian of equal epochs: Cohen's mean radius {change:+.1f} %" in answer.paper
-    assert answer.brief.paper.startswith(f"sigma 0.5 at equal epochs: {change:+.1f} %")
-    assert answer.brief.as_printed in ("in part", "no"), "an epoch of 5.5 times is not ten times"
+def test_a_line_in_brief_names_what_was_not_run(made: Path, tmp_path: Path) -> None:
+    say = said(share_improved, "{:.0%}")
+    for evidence in (Evidence(made, SCALE), Evidence(tmp_path, SCALE)):
+        paper, sound = in_brief(evidence, STUDY, say, (0.5, 7.0))
+        for parts in (paper, sound):
+            assert cell(parts).count("not run") == (1 if evidence.folder == tmp_path or parts is sound else 2)
 
 
-def test_macer_at_equal_time_is_beside_the_longer_training(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Evidence.frame
-
-    def with_longer(evidence: Evidence, wanted: Wanted) -> pd.DataFrame | None:
-        """The longer Gaussian training has twice the radii of the shorter one."""
-        table = real(evidence, replace(wanted, study=STUDY))
-        longer = wanted.study.name != STUDY.name
-        return table.assign(radius_cohen=2 * table["radius_cohen"]) if longer and table is not None else table
-
-    before = macer(Evidence(made, SCALE)).brief
-    monkeypatch.setattr(Evidence, "frame", with_longer)
-    brief = macer(Evidence(made, SCALE)).brief
-    for words, alone in ((brief.paper, before.paper), (brief.sound, before.sound)):
-        epochs, time = (float(part.split(": ")[1].removesuffix(" %")) for part in words.split("<br>")[:2])
-        assert words.split("<br>")[1].startswith("sigma 0.5 at equal time: ")
-        assert alone.startswith(words.split("<br>")[0])
-        assert 1 + time / 100 == pytest.approx((1 + epochs / 100) / 2, abs=1e-3)
-
-
-def test_points_that_the_search_adds(made: Path) -> None:
-    table = load_run(made / "made" / Wanted(STUDY, 0.5, "paper", "full").name)
-    assert points_added(table) >= 0
-    assert points_added(table.assign(radius=table["radius_cohen"])) == pytest.approx(0.0)
-
-
-def test_a_trend_is_what_the_values_do(made: Path) -> None:
-    assert trend("It", [1.0, 2.0, 3.0]) == "It grows at every step."
-    assert trend("It", [1.0, 2.0, 1.5]) == "It does not grow at every step (1, 2, 1.5)."
-    assert growth(Evidence(made, SCALE)).sentence.startswith("The median under `paper`, full gradients ")
+def test_an_average_of_nothing_is_not_run() -> None:
+    empty = pd.DataFrame({"selected": [1], "label": [2], "radius": [0.5], "radius_cohen": [0.5]})
+    assert said(mean_percent, "{:.1f}")(empty) is None

@@ -33,7 +33,7 @@ def test_a_row_has_the_gain_of_every_method_under_both_protocols(made: Path) -> 
     assert len(rows) == len(STUDY.curves)
     protocols: tuple[Protocol, ...] = ("paper", "sound")
     columns = [f"`{protocol}`: {name}" for protocol in protocols for name in registry.names(protocol)[1:]]
-    assert head == f"| gain over Cohen's | {' | '.join(columns)} | `sound`: the plan |"
+    assert head == f"| gain over each protocol's own Cohen | {' | '.join(columns)} | `sound`: the plan |"
     for sigma, row in zip(STUDY.curves, rows, strict=True):
         published, sound = right(made, Wanted(STUDY, sigma, "paper", "full")), right(made, voted(STUDY, sigma))
         runs: dict[Protocol, list[Record]] = {"paper": published, "sound": sound}

@@ -13,9 +13,10 @@ from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.coin_claims import thrown
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.looking import Reported
 from doublebubble.reproduce.packed import SUFFIX, read_packed
 from doublebubble.reproduce.scales import SoundForm, Study
-from doublebubble.reproduce.summary import summary, summary_table
+from doublebubble.reproduce.summary import _luck, summary, summary_table
 from tests.reproduce.invented import SCALE, STUDY, TOSSED
 
 
@@ -24,22 +25,37 @@ def test_the_summary_has_what_is_reported_what_coins_report_and_what_holds(tosse
     (one,) = thrown(tossed, STUDY)
     row = summary(tossed).splitlines()[-2]
     gains = [100 * (sum(one.network.largest) / sum(one.network.cohen) - 1), 100 * (0.8 / 0.75 - 1 + 0.2) / 3]
-    cells = [f"{gains[0]:+.1f} % (2)", f"{gains[1]:+.1f} % (2)", NOT_RUN, NOT_RUN]
-    assert row == f"| {STUDY.name}, sigma 0.5 | {' | '.join(cells)} |"
+    cells = [f"{gains[0]:+.1f} %", f"{gains[1]:+.1f} %", NOT_RUN, NOT_RUN]
+    assert row == f"| {STUDY.name}, sigma 0.5 (2) | {' | '.join(cells)} |"
     file = f"{voted(STUDY, TOSSED).name}{SUFFIX}"
     shutil.copyfile(made / "runs" / file, tossed.folder / "runs" / file)
-    records = read_packed(made / "runs" / file).records
+    records = [record for record in read_packed(made / "runs" / file).records if record.index in one.coins.shares]
+    assert len(records) == 2, "of all inputs of the run those whose coins were thrown"
     right = [record for record in records if record.counts["select"].get(record.label or 0) == 60]  # as invented
     plan, cohen = sum(record.radius or 0.0 for record in right), sum(record.radii["cohen"] for record in right)
+    fewer = "" if len(right) == 2 else f" ({len(right)})"
     row = summary(Evidence(tossed.folder, SCALE)).splitlines()[-2]
-    assert row.endswith(2 * f" | {100 * (plan / cohen - 1):+.1f} % ({len(right)})" + " |")
+    assert row.endswith(2 * f" | {100 * (plan / cohen - 1):+.1f} %{fewer}" + " |")
     assert summary(tossed) in claims_page(tossed)
 
 
 def test_the_summary_says_which_part_of_the_gain_coins_have(tossed: Evidence) -> None:
     (one,) = thrown(tossed, STUDY)
     part = (0.8 / 0.75 - 1 + 0.2) / 3 / (sum(one.network.largest) / sum(one.network.cohen) - 1)
-    assert f"**Of what it reports here, {min(1.0, part):.0%} is luck**" in summary(tossed)
+    word = "all is luck" if part >= 1 else f"{part:.0%} or more is luck"
+    assert f"**Of what it reports here, {word}**" in summary(tossed)
+
+
+def test_luck_is_the_least_part_and_rows_that_are_all_luck_are_counted(tossed: Evidence) -> None:
+    (one,) = thrown(tossed, STUDY)
+    coins = one.coins.gain.value / 100
+    rows = [
+        replace(one, network=Reported(cohen=(1.0,), largest=(1 + gain,), looks=(0,)))
+        for gain in (2 * coins, coins / 2, coins / 3)
+    ]
+    assert _luck(rows) == "50% or more is luck, all of it in 2 of 3 rows"
+    assert _luck(rows[1:]) == "all is luck"
+    assert _luck(rows[:1]) == "50% or more is luck"
 
 
 class Held(Evidence):
@@ -58,13 +74,17 @@ def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(
     forms = tuple(SoundForm(n, 0.001, methods, wide=False) for n, methods in asked)
     evidence = Held(tossed.folder, replace(SCALE, studies=(replace(STUDY, sound_forms=forms),)))
     head, _, row = summary_table(evidence).splitlines()
-    assert head.endswith(" | `sound`, same draws | `sound`, n = 100 | `sound`, `auto`, n = 400 |")
+    assert head.endswith(" | `sound`, same n | `sound`, n = 100 | `sound`, `auto`, n = 400 |")
     assert row.endswith(f" | {NOT_RUN} |")
-    auto = pd.DataFrame({"index": [0, 1], "alpha": 0.001, "selected": [3, 4], "label": [3, 4], "radius": [0.75, 0.75]})
-    beside = auto.assign(radius=9.0, radius_cohen=[0.5, 0.75], radius_profile=9.0)
+    (one,) = thrown(tossed, STUDY)
+    index = [*sorted(one.coins.shares), max(one.coins.shares) + 1]  # one more that no coin was thrown for
+    auto = pd.DataFrame(
+        {"index": index, "alpha": 0.001, "selected": [3, 4, 5], "label": [3, 4, 5], "radius": [0.75, 0.75, 9.0]}
+    )
+    beside = auto.assign(radius=9.0, radius_cohen=[0.5, 0.75, 0.1], radius_profile=9.0)
     monkeypatch.setattr(Held, "tables", dict(zip(asked, (beside, beside, auto), strict=True)))
     *_, row = summary_table(evidence).splitlines()
-    assert row.endswith(" | +20.0 % (2) |")
+    assert row.endswith(" | +20.0 % |")
     monkeypatch.setattr(Held, "tables", {asked[2]: auto})
     *_, row = summary_table(evidence).splitlines()
     assert row.endswith(f" | {NOT_RUN} |")

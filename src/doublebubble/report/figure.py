@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -188,11 +188,11 @@ def _draw_panel(axes: "Axes", panel: Panel, style: AxesStyle, x_range: Range, y_
 
 def _rows(line: DrawnLine, style: AxesStyle) -> Floats:
     """x, value, low and high of each point; no numbers where there is no band, nor in a row where the line breaks."""
-    found, last = [], next(iter(line.points))
+    found, last = list[list[float]](), next(iter(line.points))
     for x, point in line.points.items():
         if style.gap is not None and x - last > style.gap:
-            found.append((np.nan,) * 4)
-        found.append((x, point.value, *(np.nan if end is None else end for end in (point.low, point.high))))
+            found.append([np.nan] * 4)
+        found.append([x, point.value, *(np.nan if end is None else end for end in (point.low, point.high))])
         last = x
     return np.array(found, np.float64)
 
@@ -206,7 +206,7 @@ def _draw_band(axes: "Axes", line: DrawnLine, style: AxesStyle, shade: float) ->
     known = np.concatenate([[False], np.isfinite(low) & np.isfinite(high), [False]])
     alone = known[1:-1]
     if line.dashes != UNJOINED:
-        step = "pre" if style.steps else None
+        step: Literal["pre"] | None = "pre" if style.steps else None
         axes.fill_between(xs, low, high, color=line.colour, alpha=shade, linewidth=0, step=step)
         alone = alone & ~known[:-2] & ~known[2:]
     axes.vlines(xs[alone], low[alone], high[alone], color=line.colour, linewidth=0.9, label="_bar")

@@ -110,6 +110,13 @@ def mean_gain(table: pd.DataFrame, method: str, correct_only: bool = True) -> Es
     return mean(chosen) if len(chosen) else None
 
 
+def correct_gains(table: pd.DataFrame, method: str) -> dict[int, float]:
+    """The method's radius minus Cohen's, by the number of each correctly predicted input."""
+    right = table["selected"].to_numpy(np.int64) == _labels(table)
+    gain = radii_of(table, method) - radii_of(table, "cohen")
+    return dict(zip(table["index"].to_numpy(np.int64)[right].tolist(), gain[right].tolist(), strict=True))
+
+
 def mean_radius(table: pd.DataFrame, method: str) -> Estimate | None:
     """The mean radius of a method over correctly predicted inputs, as published; None if there is none.
 
@@ -142,8 +149,13 @@ def mean_seconds(table: pd.DataFrame) -> Estimate | None:
 
     Failed inputs, and those that protocol `paper` leaves at once because another class leads, do not count.
     """
-    seconds = table.loc[~table["status"].isin(["failed", "wrong_class"]), "seconds"].to_numpy(np.float64)
+    seconds = table.loc[worked_on(table), "seconds"].to_numpy(np.float64)
     return mean(seconds) if len(seconds) else None
+
+
+def worked_on(table: pd.DataFrame) -> "pd.Series[bool]":
+    """Which inputs were worked on to the end."""
+    return ~table["status"].isin(["failed", "wrong_class"])
 
 
 def proportion(k: int, n: int) -> Estimate:

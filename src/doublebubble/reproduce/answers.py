@@ -38,8 +38,12 @@ class PublishedClaim:
     figures: tuple[str, ...] = ()
 
 
-def verdict(borne_out: Sequence[bool]) -> str:
-    """In words: whether each part of a claim that was tried is borne out by the publication's own procedure."""
+def verdict(borne_out: Sequence[bool], where: str = "") -> str:
+    """In words: whether each part of a claim that was tried is borne out by the publication's own procedure.
+
+    `where` says on what it was tried, if that is not what the claim is of.
+    """
     if not borne_out:
         return NOT_RUN
-    return "yes" if all(borne_out) else "in part" if any(borne_out) else "no"
+    word = "yes" if all(borne_out) else "in part" if any(borne_out) else "no"
+    return f"{word}, {where}" if where else word

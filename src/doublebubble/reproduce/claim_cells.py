@@ -1,30 +1,42 @@
 """The cells of the page on claims: measures of a run's table, and their words by sigma, gradient and study."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 
+from doublebubble import registry
 from doublebubble.report.measures import (
     REPORTED,
     gain_in_sum,
     improvements,
-    mean_radius,
     mean_seconds,
     method_view,
     winners,
+    worked_on,
 )
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS
 from doublebubble.reproduce.scales import Study
 from doublebubble.reproduce.timing import timing_wishes
-from doublebubble.runs.statistics import certified_accuracy
+from doublebubble.runs.statistics import average_radius, certified_accuracy
 from doublebubble.types import GradientKind
 
 NOT_RUN = "not run"
-PAPER_METHODS = ("cohen", "single", "boundary", "double")
 Measure = Callable[[pd.DataFrame], float | None]
+Say = Callable[[pd.DataFrame], str | None]
 Parts = list[tuple[str, str]]
+_ARROW = " → "
+
+
+def said(measure: Measure, form: str) -> Say:
+    """The measure of a table in words."""
+
+    def words(table: pd.DataFrame) -> str | None:
+        value = measure(table)
+        return None if value is None else form.format(value)
+
+    return words
 
 
 def share_improved(table: pd.DataFrame) -> float | None:
@@ -52,8 +64,8 @@ def median_percent(table: pd.DataFrame) -> float | None:
 
 
 def share_won(table: pd.DataFrame, method: str) -> float | None:
-    """The part of correctly predicted inputs on which a method of the publication is largest."""
-    found = winners(table, PAPER_METHODS)
+    """The part of correctly predicted inputs on which a method is largest, of all that the run was asked for."""
+    found = winners(table, [name for name in registry.names() if f"radius_{name}" in table])
     return found[method].value if method in found else None
 
 
@@ -72,69 +84,71 @@ def easiest(evidence: Evidence) -> Study:
     return evidence.scale.studies[0]
 
 
-def by_sigma(
-    evidence: Evidence,
-    study: Study,
-    measure: Measure,
-    sigmas: Iterable[float],
-    gradient: GradientKind,
-) -> list[float] | None:
-    """The measure at every sigma under `paper`; None if any is missing."""
-    found = [None if (t := evidence.published(study, sigma, gradient)) is None else measure(t) for sigma in sigmas]
-    kept = [value for value in found if value is not None]
-    return kept if len(kept) == len(found) else None
+def measured(
+    evidence: Evidence, study: Study, measure: Measure, sigmas: Iterable[float], gradient: GradientKind
+) -> list[float]:
+    """The measure under `paper` at every sigma at which there is one."""
+    tables = [evidence.published(study, sigma, gradient) for sigma in sigmas]
+    found = [measure(table) for table in tables if table is not None]
+    return [value for value in found if value is not None]
 
 
-def over(
-    evidence: Evidence,
-    study: Study,
-    measure: Measure,
-    form: str,
-    sigmas: Iterable[float],
-) -> Parts:
-    """The measure by sigma under `paper`: approximate / full gradients, and on how many inputs."""
+def over(evidence: Evidence, study: Study, say: Say, sigmas: Iterable[float]) -> Parts:
+    """What is said by sigma under `paper`: approximate / full gradients, and on how many inputs."""
     parts = []
     for sigma in sigmas:
-        parts.append((f"sigma {sigma:g}", _pair(evidence.published, study, sigma, measure, form)))
+        parts.append((f"sigma {sigma:g}", _pair(evidence.published, study, sigma, say)))
         if study.wide:
-            parts.append((f"thrifty form, sigma {sigma:g}", _pair(evidence.thrifty, study, sigma, measure, form)))
-    return parts
+            parts.append((f"thrifty form, sigma {sigma:g}", _pair(evidence.thrifty, study, sigma, say)))
+    return of_study(study, parts)
 
 
 def _pair(
-    held: Callable[[Study, float, GradientKind], pd.DataFrame | None],
-    study: Study,
-    sigma: float,
-    measure: Measure,
-    form: str,
+    held: Callable[[Study, float, GradientKind], pd.DataFrame | None], study: Study, sigma: float, say: Say
 ) -> str:
     tables = [held(study, sigma, gradient) for gradient in GRADIENTS]
     there = [table for table in tables if table is not None]
     if not there:
         return NOT_RUN
-    counts = " / ".join(dict.fromkeys(str(counted(table)) for table in there))
-    return " / ".join(_words(table, measure, form) for table in tables) + f" ({counts} of {len(there[0])} inputs)"
+    return " / ".join(_words(table, say) for table in tables) + f" ({_counts(there)} of {len(there[0])} inputs)"
 
 
-def sound_over(
-    evidence: Evidence,
-    study: Study,
-    measure: Measure,
-    form: str,
-    sigmas: Iterable[float],
-) -> Parts:
-    """The measure by sigma under `sound`, full gradients, and on how many inputs."""
+def sound_over(evidence: Evidence, study: Study, say: Say, sigmas: Iterable[float]) -> Parts:
+    """What is said by sigma under `sound`, full gradients, and on how many inputs."""
     parts = []
     for sigma in sigmas:
         table = evidence.sound(study, sigma)
         more = "" if table is None else f" ({counted(table)} of {len(table)} inputs)"
-        parts.append((f"sigma {sigma:g}", _words(table, measure, form) + more))
-    return parts
+        parts.append((f"sigma {sigma:g}", _words(table, say) + more))
+    return of_study(study, parts)
 
 
-def _words(table: pd.DataFrame | None, measure: Measure, form: str) -> str:
-    value = None if table is None else measure(table)
-    return NOT_RUN if value is None else form.format(value)
+def in_brief(evidence: Evidence, study: Study, say: Say, sigmas: Sequence[float]) -> tuple[Parts, Parts]:
+    """The same in a line: the published form by both gradients, and `sound`; arrows lead from sigma to sigma."""
+    ends = f"sigma {sigmas[0]:g}" + (f" to {sigmas[-1]:g}" if len(sigmas) > 1 else "")
+    sides: list[list[list[pd.DataFrame | None]]] = [
+        [[evidence.published(study, sigma, gradient) for sigma in sigmas] for gradient in GRADIENTS],
+        [[evidence.sound(study, sigma) for sigma in sigmas]],
+    ]
+    return _line(f"{study.name}, {ends}", sides[0], say), _line(f"{study.name}, {ends}", sides[1], say)
+
+
+def _line(label: str, rows: list[list[pd.DataFrame | None]], say: Say) -> Parts:
+    there = [table for row in rows for table in row if table is not None]
+    if not there:
+        return [(label, NOT_RUN)]
+    words = " / ".join(_ARROW.join(_words(table, say) for table in row) for row in rows)
+    return [(label, f"{words} ({_counts(there)} inputs)")]
+
+
+def _counts(tables: Iterable[pd.DataFrame]) -> str:
+    """Of how many inputs the tables are: one number, or the least and the most."""
+    counts = [counted(table) for table in tables]
+    return str(min(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+
+
+def _words(table: pd.DataFrame | None, say: Say) -> str:
+    return NOT_RUN if table is None else say(table) or NOT_RUN
 
 
 def of_study(study: Study, parts: Parts) -> Parts:
@@ -156,43 +170,40 @@ def unless_missing(cell: str, sentence: str) -> str:
     return NOT_RUN.capitalize() if cell == NOT_RUN else sentence
 
 
-def trend(what: str, values: list[float]) -> str:
-    """Whether the values grow at every step, in words."""
-    steps = np.diff(values)
-    if len(values) > 1 and (steps > 0).all():
-        return f"{what} grows at every step."
-    return f"{what} does not grow at every step ({', '.join(f'{value:.3g}' for value in values)})."
-
-
-def macer_change(macer: pd.DataFrame | None, base: pd.DataFrame | None) -> float | None:
-    """By how many percent Cohen's mean radius of the one model exceeds that of the other."""
-    if macer is None or base is None:
+def radius_change(ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -> float | None:
+    """By how many percent Cohen's average radius of the one model exceeds that of the other, over all inputs."""
+    if ours is None or theirs is None:
         return None
-    ours, theirs = mean_radius(macer, "cohen"), mean_radius(base, "cohen")
-    if ours is None or theirs is None or theirs.value == 0:
-        return None
-    return 100 * (ours.value / theirs.value - 1)
+    mine, base = (average_radius(method_view(table, "cohen")) for table in (ours, theirs))
+    return 100 * (mine / base - 1) if base > 0 else None
 
 
-def macer_words(gaussian: pd.DataFrame | None, macer: pd.DataFrame | None, long: pd.DataFrame | None) -> str:
-    """MACER's mean radius of Cohen over Gaussian's at equal epochs and equal time; points that the search adds."""
-    if macer is None:
-        return NOT_RUN
-    parts = []
-    for name, base in (("equal epochs", gaussian), ("equal time", long)):
-        change = macer_change(macer, base)
-        found = NOT_RUN if change is None else f"Cohen's mean radius {change:+.1f} %"
-        parts.append(f"against Gaussian of {name}: {found}")
-    return "; ".join([*parts, f"the search adds {100 * points_added(macer):.1f} points"])
+def points_added(table: pd.DataFrame) -> tuple[float, float]:
+    """Percentage points of certified accuracy that the reported radius has over Cohen's: on average, and the most.
 
-
-def points_added(table: pd.DataFrame) -> float:
-    """The certified proportion by the reported radius less that by Cohen's, averaged over radii up to the largest."""
+    Both over radii up to the largest.
+    """
     top = float(table["radius"].fillna(0.0).max())
     radii = np.linspace(0.0, top, 41)[1:-1].tolist() if top > 0 else [0.0]
     base = method_view(table, "cohen")
     pairs = zip(certified_accuracy(table, radii), certified_accuracy(base, radii), strict=True)
-    return float(np.mean([mine.accuracy - theirs.accuracy for mine, theirs in pairs]))
+    points = [100 * (mine.accuracy - theirs.accuracy) for mine, theirs in pairs]
+    return float(np.mean(points)), max(points)
+
+
+def looks_of(evidence: Evidence, study: Study, gradient: GradientKind) -> tuple[float, float] | None:
+    """How many looks of n draws a timed search of `single` under `paper` makes, and the seconds of one."""
+    (wanted,) = (
+        wish
+        for wish in timing_wishes(evidence.scale, study)
+        if (wish.protocol, wish.methods, wish.gradient) == ("paper", ("single",), gradient)
+    )
+    table = evidence.frame(wanted)
+    seconds = None if table is None else mean_seconds(table)
+    if table is None or seconds is None:
+        return None
+    looks = table.loc[worked_on(table), "draws"].mean() / wanted.draws
+    return float(looks), seconds.value / float(looks)
 
 
 def times_of(evidence: Evidence, study: Study, protocol: str) -> dict[str, float] | None:

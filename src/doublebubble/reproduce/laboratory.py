@@ -161,6 +161,14 @@ class Laboratory:
         """The test split that a study certifies."""
         return self._dataset(study.dataset, "test")
 
+    def training_images(self, study: Study) -> Dataset:
+        """The split that a study's networks are trained on; a study that lacks it is left out."""
+        try:
+            return self._dataset(study.dataset, "train")
+        except DataError as error:
+            self._leave_out(study.dataset, error)
+            raise
+
     def run(self, wanted: Wanted) -> StoredRun:
         """The finished run, certified now as far as it is not on disk."""
         study = wanted.study
@@ -209,17 +217,13 @@ class Laboratory:
 
     def _model(self, study: Study, method: TrainMethod, sigma: float) -> nn.Module:
         """The trained model; a folder that holds a model and no training run is taken as it is, if it fits."""
-        name = f"{study.name}-{method}-{sigma:g}"
+        name = model_name(study, method, sigma)
         folder = self.models / name
         if name not in self._trained:
-            changes = {**study.training, **(self.scale.macer_training if method == "macer" else {})}
-            settings = preset(study.dataset, method, sigma, **changes, device=self.device)
+            recipe = self.scale.recipe(study, method)
+            settings = preset(study.dataset, method, sigma, **recipe, device=self.device)
             if not _finished(folder, settings):
-                try:
-                    images = self._dataset(study.dataset, "train")
-                except DataError as error:
-                    self._leave_out(study.dataset, error)
-                    raise
+                images = self.training_images(study)
                 with self.events.training(name, settings) as observer:
                     train(settings, images, folder, observer)
             model, card = load_model(folder)
@@ -231,6 +235,11 @@ class Laboratory:
         if (name, split) not in self._data:
             self._data[name, split] = load_dataset(name, split, self.data_dir)
         return self._data[name, split]
+
+
+def model_name(study: Study, method: TrainMethod, sigma: float) -> str:
+    """The folder of a trained model."""
+    return f"{study.name}-{method}-{sigma:g}"
 
 
 def spread_inputs(size: int, inputs: int) -> list[int]:

@@ -9,6 +9,7 @@ from doublebubble.reproduce.curves import average_table, best_panels, furthest, 
 from doublebubble.reproduce.laboratory import Laboratory
 from doublebubble.reproduce.results import Figure, Results, captioned
 from doublebubble.reproduce.scales import Scale, Study
+from doublebubble.reproduce.training_cost import training_cost
 from doublebubble.runs.statistics import RADII
 from doublebubble.runs.store import StoredRun
 from doublebubble.types import TrainMethod
@@ -24,8 +25,9 @@ def equal_time_study(scale: Scale, study: Study) -> Study:
 
 
 def run(lab: Laboratory) -> Results:
-    """Train with MACER, certify, then put the figure together."""
+    """Train with MACER, time that, certify, then put the figure together."""
     (study,) = lab.available((lab.scale.macer,))
+    training_cost(lab, study)
     found: list[StoredRun] = []
     by_training: dict[str, str] = {}
     rows: list[tuple[Panel, ...]] = []

@@ -12,7 +12,7 @@ import torch
 
 from doublebubble.data.registry import dataset_info
 from doublebubble.models import build
-from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
+from doublebubble.reproduce.laboratory import GRADIENTS, Wanted, model_name
 from doublebubble.reproduce.macer import equal_time_study
 from doublebubble.reproduce.scales import Scale, Study
 from doublebubble.reproduce.timing import timing_wishes
@@ -94,10 +94,9 @@ def trainings(steps: list[Step], scale: Scale) -> dict[str, tuple[Study, TrainSe
     found = {}
     for step in steps:
         study, method = step.wanted.study, step.wanted.training
-        changes = {**study.training, **(scale.macer_training if method == "macer" else {})}
+        changes = scale.recipe(study, method)
         settings = preset(study.dataset, method, step.wanted.sigma, **changes)
-        name = f"{study.name}-{method}-{step.wanted.sigma:g}"
-        found[name] = (study, settings, dataset_info(study.dataset).sizes[0])
+        found[model_name(study, method, step.wanted.sigma)] = (study, settings, dataset_info(study.dataset).sizes[0])
     return found
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from doublebubble.errors import SettingError
+from doublebubble.types import TrainMethod
 
 ScaleName = Literal["smoke", "cpu", "paper"]
 
@@ -109,6 +110,10 @@ class Scale:
     def names(self) -> tuple[str, ...]:
         """The names of all studies."""
         return tuple(study.name for study in self.studies)
+
+    def recipe(self, study: Study, method: TrainMethod) -> dict[str, object]:
+        """What differs from the published recipe where a study's network is trained by that method."""
+        return {**study.training, **(self.macer_training if method == "macer" else {})}
 
 
 def chosen_scale(name: str, inputs: int | None = None, epochs: int | None = None) -> Scale:

@@ -1,7 +1,9 @@
 """The first table of the page on claims: what the published search reports, what of it is luck, and what holds."""
 
+import pandas as pd
+
 from doublebubble import registry
-from doublebubble.report.measures import REPORTED
+from doublebubble.report.measures import REPORTED, mean_radius
 from doublebubble.reproduce.coin_claims import Thrown, thrown
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
@@ -10,26 +12,32 @@ from doublebubble.reproduce.scales import Scale, SoundForm, Study
 
 _HEAD = """- **The publication claims** certificates about 5 % larger on average, by looking at further points around
   each input and keeping the best.
-- **Of what it reports here, {luck} is luck**: coins that vote with a network's own probabilities leave nothing to be
-  gained, and the same search gains so much on them, on average over {throws} throws ([how they vary](#on-networks)).
+- **Of what it reports here, {luck}**: coins that vote with a network's own probabilities leave nothing to
+  be gained, and the same search gains so much on them, on average over {throws} throws ([how they vary](#on-networks)).
 - **Use instead** `sound` with methods `auto`, both the default, and draws enough for its gains to show.
 
-In brackets the inputs that are predicted correctly; the published form was given fewer inputs.
+Each row is of the same inputs in all its columns, the correctly predicted ones of those that were given the published
+form; their number stands in brackets. Search and coins: single transitivity by approximate gradients, n = {n} in each
+of up to 50 looks, alpha {alpha:g}. `sound`: the plan among all methods, by full gradients, alpha {alpha:g} at the same
+n and {more:g} at larger ones. Gains are of sums of radii.
 
 """
 _COLUMNS = [
     "gain over each protocol's own Cohen",
     "published search, no guarantee",
     "the same on coins: nothing to gain",
-    "`sound`, same draws",
+    "`sound`, same n",
 ]
 
 
 def summary(evidence: Evidence) -> str:
     """The answer for a reader who has less than a minute; empty where no coins were thrown."""
-    found = _found(evidence)
-    throws = evidence.scale.no_gain.throws
-    return _HEAD.format(luck=_luck(found), throws=throws) + summary_table(evidence) + "\n" if found else ""
+    found, scale = _found(evidence), evidence.scale
+    if not found:
+        return ""
+    more = max((form.alpha for form in scale.studies[0].sound_forms), default=scale.alpha)
+    settings = {"n": scale.studies[0].n, "alpha": scale.alpha, "more": more, "throws": scale.no_gain.throws}
+    return _HEAD.format(luck=_luck(found), **settings) + summary_table(evidence) + "\n"
 
 
 def summary_table(evidence: Evidence) -> str:
@@ -46,11 +54,12 @@ def _found(evidence: Evidence) -> list[Thrown]:
 
 
 def _luck(found: list[Thrown]) -> str:
-    """Which part of the gain on networks their coins have too, from the least to the most."""
+    """Which part of the gain on networks their coins have too, at least."""
     parts = [one.coins.gain.value / (100 * one.network.gain) for one in found if one.network.gain > 0]
-    if not parts:
-        return "all"
-    return " to ".join(dict.fromkeys(f"{min(1.0, part):.0%}" for part in (min(parts), max(parts))))
+    whole = sum(part >= 1 for part in parts)
+    if whole == len(parts):
+        return "all is luck"
+    return f"{min(parts):.0%} or more is luck" + (f", all of it in {whole} of {len(found)} rows" if whole else "")
 
 
 def _more(scale: Scale) -> str:
@@ -67,13 +76,27 @@ def _auto(study: Study) -> SoundForm | None:
 
 def _row(evidence: Evidence, one: Thrown) -> str:
     study, sigma, inputs = one.study, one.sigma, len(one.coins.shares)
-    same, longest = evidence.sound(study, sigma), evidence.frame(voted(study, sigma))
-    words = [f"{gain:+.1f} % ({inputs})" for gain in (100 * one.network.gain, one.coins.gain.value)]
-    words += [gain_words(table, REPORTED, table) for table in (same, longest)]
+    same, longest = (_of(one, evidence.sound(study, sigma)), _of(one, evidence.frame(voted(study, sigma))))
+    words = [f"{gain:+z.1f} %" for gain in (100 * one.network.gain, one.coins.gain.value)]
+    words += [_gain(table, table, inputs) for table in (same, longest)]
     auto = _auto(study)
     if auto is not None:
-        table = evidence.sound(study, sigma, auto)
-        beside = (evidence.sound(study, sigma, form) for form in study.sound_forms if form.n == auto.n)
+        table = _of(one, evidence.sound(study, sigma, auto))
+        beside = (_of(one, evidence.sound(study, sigma, form)) for form in study.sound_forms if form.n == auto.n)
         base = next((found for found in (with_cohen(table, other) for other in beside) if found is not None), None)
-        words.append(gain_words(table, REPORTED, base))
-    return "| " + " | ".join([f"{study.name}, sigma {sigma:g}", *words]) + " |\n"
+        words.append(_gain(table, base, inputs))
+    return "| " + " | ".join([f"{study.name}, sigma {sigma:g} ({inputs})", *words]) + " |\n"
+
+
+def _of(one: Thrown, table: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The rows of the inputs whose coins were thrown; nothing if one of them was not run."""
+    if table is None:
+        return None
+    rows = table[table["index"].isin(list(one.coins.shares))].reset_index(drop=True)
+    return rows if len(rows) == len(one.coins.shares) else None
+
+
+def _gain(table: pd.DataFrame | None, base: pd.DataFrame | None, inputs: int) -> str:
+    """The gain, and of how many inputs if fewer of them were predicted correctly here."""
+    correct = None if table is None else mean_radius(table, REPORTED)
+    return gain_words(table, REPORTED, base, counted=correct is not None and correct.n != inputs)

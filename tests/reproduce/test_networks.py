@@ -1,0 +1,74 @@
+"""The networks' section: each digest is that of the records, each command trains what the experiments train."""
+
+import inspect
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from docs import generate_reproduction
+from doublebubble.cli.train import train
+from doublebubble.errors import RunError
+from doublebubble.reproduce import chosen_scale
+from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.laboratory import Wanted, model_name
+from doublebubble.reproduce.macer import equal_time_study
+from doublebubble.reproduce.networks import command, networks_section, trainings
+from doublebubble.reproduce.order import planned
+from doublebubble.reproduce.order import trainings as wanted_trainings
+from doublebubble.reproduce.packed import SUFFIX, pack_run
+from doublebubble.training import preset
+from tests.reproduce.invented import SCALE, STUDY, invent
+
+
+def test_a_command_gives_the_settings_of_the_experiment() -> None:
+    scale = chosen_scale("cpu")
+    settings = {name: found for name, (_, found, _) in wanted_trainings(planned(scale), scale).items()}
+    seen = set()
+    for study, method, sigma in trainings(scale):
+        prefix, program, verb, *words = shlex.split(command(scale, study, method).replace("SIGMA", f"{sigma:g}"))
+        assert (prefix, program, verb) == ("OMP_NUM_THREADS=1", "doublebubble", "train")
+        pairs = zip(words[::2], words[1::2], strict=True)
+        options = {option.removeprefix("--").replace("-", "_"): value for option, value in pairs}
+        assert set(options) <= set(inspect.signature(train).parameters)
+        name = options.pop("out")
+        assert name == model_name(study, method, sigma)
+        dataset, kind, noise = (options.pop(key) for key in ("dataset", "method", "sigma"))
+        assert preset(dataset, kind, float(noise), **options) == settings[name]
+        seen.add(name)
+    assert seen == set(settings)
+
+
+def test_a_row_has_the_digests_of_file_and_runs(made: Path, tmp_path: Path) -> None:
+    evidence = Evidence(made, SCALE)
+    rows = [line for line in networks_section(evidence).splitlines() if line.startswith("| digits-")]
+    assert [row.split(" | ")[0] for row in rows] == ["| digits-gaussian-0.5", "| digits-macer-0.5"]
+    found = evidence.certified_with("digits-gaussian-0.5")
+    assert found is not None
+    assert rows[0].endswith(f"| cnn | 5 | 0.500 | {found[1]} | `0` | `{found[0][:16]}` |")
+    assert networks_section(Evidence(tmp_path, SCALE)) == ""
+    assert Evidence(tmp_path, SCALE).certified_with("digits-gaussian-0.5") is None
+
+
+def test_runs_of_two_models_under_one_name_are_an_error(tmp_path: Path) -> None:
+    wishes = [Wanted(STUDY, 0.5, "paper", "full", n=n) for n in (100, 101)]
+    for wanted in wishes:
+        run = invent(tmp_path / "made" / wanted.name, wanted, SCALE.alpha, False)
+        pack_run(run.path, tmp_path / "runs" / f"{wanted.name}{SUFFIX}")
+    evidence = Evidence(tmp_path, SCALE)
+    assert evidence.certified_with("digits-gaussian-0.5") is not None
+    held = evidence._held[wishes[1].name]
+    other = held.spec.model_copy(update={"model_digest": "f" * 64})
+    evidence._held[wishes[1].name] = replace(held, spec=other)
+    with pytest.raises(RunError, match="expected runs of one model"):
+        evidence.certified_with("digits-gaussian-0.5")
+
+
+def test_every_committed_network_is_behind_its_runs() -> None:
+    kept = generate_reproduction.evidence()
+    for study, method, sigma in trainings(kept.scale):
+        name = model_name(study, method, sigma)
+        assert kept.trained(name) is not None
+        assert kept.certified_with(name) is not None
+    assert equal_time_study(kept.scale, kept.scale.study(kept.scale.macer)).name == "mnist-lenet-equal-time"
