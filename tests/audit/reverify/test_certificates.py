@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import doublebubble as db
+from doublebubble.audit.oracles import HalfSpace
 from doublebubble.audit.reverify import Confirmation, Verdict, reverify
 from doublebubble.audit.reverify.numbers import mp, upper_tail
 from doublebubble.certificate import Claim, Status
@@ -313,11 +315,36 @@ def test_an_abstention_claims_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("k", "n", "p"),
-    [(8, 10, 0.5), (900, 1000, 0.85), (60, 200, 0.25), (1, 3, 0.1), (9, 9, 0.9), (1, 900, 1e-9), (51, 100, 0.5)],
+    [
+        (8, 10, 0.5),
+        (900, 1000, 0.85),
+        (60, 200, 0.25),
+        (1, 3, 0.1),
+        (9, 9, 0.9),
+        (1, 900, 1e-9),
+        (51, 100, 0.5),
+        (50, 100, 0.5),  # from here on most of the mass lies above k
+        (840, 1000, 0.85),
+        (1, 900, 0.9),
+        (2, 3, 0.9),
+        (1, 1, 1.0),
+    ],
 )
 def test_binomial_tails_are_those_of_exact_sums(k: int, n: int, p: float) -> None:
     q = Fraction(p)
     exact = sum(math.comb(n, j) * q**j * (1 - q) ** (n - j) for j in range(k, n + 1))
     tail = upper_tail(k, n, mp.mpf(p))
     true = mp.mpf(exact.numerator) / exact.denominator
-    assert true <= tail <= true * (1 + mp.mpf(10) ** -33)
+    assert true <= tail <= true * (1 + mp.mpf(10) ** (-33 if k > n * p else -30))
+
+
+@pytest.mark.parametrize("alpha", [0.4, 0.55, 0.6, 0.8])
+def test_a_certificate_at_a_large_alpha_is_confirmed(alpha: float) -> None:
+    """Beyond 1/2 a bound lies on the other side of the votes' share."""
+    smoothed = db.SmoothedClassifier(HalfSpace(np.array([1.0, 0.0]), 0.3), 0.5, 2, None)
+    config = db.CertifyConfig(n=2000, n0=50, alpha=alpha, methods=("cohen",))
+    made = db.Certifier(smoothed, config).certify(torch.zeros(2), index=0)
+    assert made.radius > 0
+    sample = Sample(made, np.zeros(2), None)
+    assert sample.verdict().outcome is Confirmation.CONFIRMED, sample.verdict().sentence
+    assert refuted(sample.verdict(radius=made.radius * 1.05, radii={"cohen": made.radius * 1.05}))

@@ -113,6 +113,32 @@ def test_levels_above_what_the_theorem_allows_are_refuted() -> None:
     assert refuted(forged(made(), levels=levels[:-1]), "as many levels")
 
 
+def test_a_first_level_must_leave_room_for_the_classes_that_do_not_lead() -> None:
+    smoothed = db.SmoothedClassifier(HalfSpace(np.array([1.0, 0.0]), 0.7), 0.5, 2, None)
+    one = db.Certifier(smoothed, db.CertifyConfig(radii=(0.05,))).certify(torch.zeros(2), index=3)
+    ball = one.balls[0]
+    (level,) = ball.evidence["levels"]
+    assert level < 0.001
+    for higher in (level * (1 + 1e-6), 0.001):
+        changed = replace(ball, evidence={**ball.evidence, "levels": [higher]})
+        assert refuted(reverify(replace(one, balls=(changed,))), "Theorem O allows")
+
+
+@pytest.mark.parametrize(("radii", "alpha"), [((0.01, 0.55, 0.92), 0.3), ((0.01, 0.41, 1.02), 0.2)])
+def test_levels_that_follow_from_a_first_one_a_little_lower_are_confirmed(
+    radii: tuple[float, ...], alpha: float
+) -> None:
+    """A lower first level leaves a little more for the others; Theorem O asks for no more than that they fit it."""
+    smoothed = db.SmoothedClassifier(HalfSpace(np.array([1.0, 0.0]), 0.9), 0.5, 2, None)
+    config = db.CertifyConfig(radii=radii, alpha=alpha, max_draws=1500)
+    certificate = db.Certifier(smoothed, config).certify(torch.zeros(2), index=3)
+    levels = certificate.balls[0].evidence["levels"]
+    own = _levels([mp.ncdf(mp.mpf(radius) / mp.mpf(0.5)) for radius in radii], mp.mpf(alpha))
+    assert any(mp.mpf(level) > most for level, most in zip(levels, own, strict=True))
+    verdict = reverify(certificate)
+    assert verdict.outcome is Confirmation.CONFIRMED, verdict.sentence
+
+
 def test_looks_that_did_not_win_are_refuted() -> None:
     wins = made().balls[0].evidence["wins"]
     first = wins[0]

@@ -108,6 +108,22 @@ MUTANTS = (
         ("audit/reverify/test_sequence.py::test_levels_above_what_the_theorem_allows_are_refuted",),
     ),
     Mutant(
+        "verifier-trusts-first-level",
+        _VERIFIER,
+        "        fits = 0 < first <= p and first + _others(p, least, first) <= alpha",
+        "        fits = 0 < first <= p",
+        "A first level that is too large leaves nothing for the classes that do not lead.",
+        ("audit/reverify/test_sequence.py::test_a_first_level_must_leave_room_for_the_classes_that_do_not_lead",),
+    ),
+    Mutant(
+        "verifier-other-tail-rounded-up",
+        "audit/reverify/numbers.py",
+        "* (1 - 8 * (n + 2) * MARGIN) + MARGIN)",
+        "* (1 + 8 * (n + 2) * MARGIN))",
+        "Where most of the mass lies above k, the rest that is taken off it must be rounded down.",
+        ("audit/reverify/test_certificates.py::test_binomial_tails_are_those_of_exact_sums",),
+    ),
+    Mutant(
         "verifier-trusts-looks",
         _VERIFIER,
         "            wealth >= -mp.log(level),",

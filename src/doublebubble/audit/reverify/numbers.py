@@ -74,13 +74,17 @@ def half_line_moment(p: Any) -> Any:
 
 
 def upper_tail(k: int, n: int, p: Any) -> Any:
-    """P[X >= k] for X binomial (n, p), rounded up; exact summation, for k above np (else 1 is returned)."""
+    """P[X >= k] for X binomial (n, p), rounded up; exact summation of the smaller tail.
+
+    Where that is the other one, it is taken lower by more than what it is too large by: no ratio of two of its terms is
+    above 1 - 1/(n + 1), each is too large by a factor of (1 + MARGIN)^3 at most for each term before it.
+    """
     if k <= 0 or p >= 1:
         return mp.mpf(1)
     if p <= 0:
         return mp.mpf(0)
     if k <= n * p:
-        return mp.mpf(1)
+        return min(mp.mpf(1), 1 - upper_tail(n - k + 1, n, 1 - p) * (1 - 8 * (n + 2) * MARGIN) + MARGIN)
     log_choose = mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1)
     term = mp.exp(log_choose + k * mp.log(p) + (n - k) * mp.log1p(-p))
     return term * (_tail_over_term(k, n, p / (1 - p)) + 1) * (1 + MARGIN)

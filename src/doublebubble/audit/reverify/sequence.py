@@ -34,9 +34,11 @@ def check_sequence(ball: Ball, sigma: float, dimension: int) -> None:
     alpha = exact(ball.alpha, "alpha")
     reserve = exact(ball.evidence.get("reserve", 0.0), "the reserve")
     radii = _radii(ball, exact(sigma, "sigma"), len(wins))
-    levels = _levels([cdf(radius / mp.mpf(sigma)) for radius in radii], alpha, reserve)
-    if "precision" not in ball.evidence:
-        levels = _stored_levels(ball.evidence, levels)
+    thresholds = [cdf(radius / mp.mpf(sigma)) for radius in radii]
+    if "precision" in ball.evidence:
+        levels = _levels(thresholds, alpha, reserve)
+    else:
+        levels = _stored_levels(ball.evidence, thresholds, alpha, reserve)
     tables = _tables(change, wins)
     if change is not None:
         change.check_reserve(reserve, alpha, dimension, cap)
@@ -122,10 +124,11 @@ def _radii(ball: Ball, sigma: Any, won: int) -> list[Any]:
     return radii
 
 
-def _levels(thresholds: Sequence[Any], alpha: Any, reserve: Any = 0) -> list[Any]:
+def _levels(thresholds: Sequence[Any], alpha: Any, reserve: Any = 0, first: Any = None) -> list[Any]:
     """The levels of Theorem O: c_1 + (1 - p_1)^s = alpha, c_j = alpha - (1 - p_{j-1})^s, s = ln c_1 / ln p_1.
 
-    With a reserve those of Theorem V: it is taken off alpha, and 1/2 stands for 1 - p_1.
+    With a reserve those of Theorem V: it is taken off alpha, and 1/2 stands for 1 - p_1. A first level that is given
+    must be allowed, and near that; what the others may be follows from it.
     """
     require(0 <= reserve < alpha / 2, f"a reserve of {float(reserve)}")
     if not thresholds:
@@ -138,6 +141,11 @@ def _levels(thresholds: Sequence[Any], alpha: Any, reserve: Any = 0) -> list[Any
         middle = (low + high) / 2
         low, high = (middle, high) if middle + _others(p, least, middle) <= alpha else (low, middle)
     require(low > 0, "no level is left for the first radius")
+    if first is not None:
+        fits = 0 < first <= p and first + _others(p, least, first) <= alpha
+        require(fits, f"the level {float(first)} is above the {float(low)} that Theorem O allows")
+        require(first >= low * (1 - _CLOSE), f"the level {float(first)} is not that of the ladder, {float(low)}")
+        low = first
     return [low, *(alpha - _others(p, q, low) for q in thresholds[:-1])]
 
 
@@ -146,11 +154,11 @@ def _others(first: Any, p: Any, level: Any) -> Any:
     return mp.exp(mp.log(level) / mp.log(first) * mp.log1p(-p))
 
 
-def _stored_levels(evidence: Mapping[str, Any], allowed: Sequence[Any]) -> list[Any]:
-    """The levels that the bets were made for: none above what Theorem O allows, and near it."""
+def _stored_levels(evidence: Mapping[str, Any], thresholds: Sequence[Any], alpha: Any, reserve: Any) -> list[Any]:
+    """The levels that the bets were made for: none above what Theorem O allows beside the first, and near it."""
     levels = [exact(level, "a level of the ladder") for level in evidence["levels"]]
-    require(len(levels) == len(allowed), "there are not as many levels as radii")
-    for level, most in zip(levels, allowed, strict=True):
+    require(len(levels) == len(thresholds) > 0, "there are not as many levels as radii")
+    for level, most in zip(levels, _levels(thresholds, alpha, reserve, levels[0]), strict=True):
         require(0 < level <= most, f"the level {float(level)} is above the {float(most)} that Theorem O allows")
         require(level >= most * (1 - _CLOSE), f"the level {float(level)} is not that of the ladder, {float(most)}")
     return levels
