@@ -8,7 +8,16 @@ import pandas as pd
 import pytest
 
 from doublebubble import registry
-from doublebubble.reproduce.claim_cells import cell, in_brief, mean_percent, said, share_improved, share_won
+from doublebubble.reproduce.claim_cells import (
+    cell,
+    in_brief,
+    mean_percent,
+    percent_in_sum,
+    percents,
+    share,
+    share_improved,
+    share_won,
+)
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.gain_claims import average_gain, boundary_wins, growth, improved, not_improvable
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
@@ -48,7 +57,8 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
     total = 100 * (sum(plan[1]) / sum(plan[0]) - 1)
     said_of_sound = f"{sound:+.1f} %, in sum {total:+.1f} %"
     assert answer.sound == f"digits, sigma 0.5: {said_of_sound} ({len(plan[0])} of 20 inputs)"
-    assert answer.brief.sound == f"digits, sigma 0.5: {said_of_sound} ({len(plan[0])} inputs)"
+    narrow = said_of_sound.replace(" %", "\u00a0%")
+    assert answer.brief.sound == f"digits ({len(plan[0])}): {narrow}"
     thrifty = radii(made, Wanted(STUDY, 0.5, "paper", "full", wide=True, thrifty=True))
     aside = float(np.mean([100 * (b / a - 1) for a, b in zip(*thrifty, strict=True)]))
     assert "digits, thrifty form, sigma 0.5: " in answer.paper
@@ -85,25 +95,32 @@ def test_an_answer_in_brief_has_both_gradients_and_a_verdict_of_both(made: Path)
                 shares[gradient, sigma] = sum(gain > 0 for gain in gains) / len(gains)
                 counts.append(len(gains))
     brief = improved(evidence).brief
-    lines = [" → ".join(f"{shares[gradient, sigma]:.0%}" for sigma in STUDY.curves) for gradient in GRADIENTS]
+    sides = [[f"{100 * shares[gradient, sigma]:.0f}" for gradient in GRADIENTS] for sigma in STUDY.curves]
+    line = "\u00a0→ ".join(" to ".join(dict.fromkeys(sorted(both, key=float))) + "%" for both in sides)
     least, most = min(counts), max(counts)
     among = f"{least}" if least == most else f"{least} to {most}"
-    assert brief.paper == f"digits, sigma 0.5 to 1: {' / '.join(lines)} ({among} inputs)"
+    assert brief.paper == f"digits ({among}): {line}"
     assert brief.as_printed == words([share > 0.8 for share in shares.values()]) + ", on digits"
     grows = [b > a for values in medians.values() for a, b in pairwise(values)]
     assert growth(evidence).brief.as_printed == words(grows)
     assert "proves nothing" in boundary_wins(evidence).sentence
-    assert not_improvable(evidence).brief.paper.startswith("digits, sigma 0.25: ")
+    assert not_improvable(evidence).brief.paper.endswith("% not improved")
 
 
 def test_a_line_in_brief_names_what_was_not_run(made: Path, tmp_path: Path) -> None:
-    say = said(share_improved, "{:.0%}")
+    shown = share(share_improved)
     for evidence in (Evidence(made, SCALE), Evidence(tmp_path, SCALE)):
-        paper, sound = in_brief(evidence, STUDY, say, (0.5, 7.0))
-        for parts in (paper, sound):
-            assert cell(parts).count("not run") == (1 if evidence.folder == tmp_path or parts is sound else 2)
+        for parts in in_brief(evidence, STUDY, shown, (0.5, 7.0)):
+            assert cell(parts).count("not run") == 1
+            assert cell(parts).endswith("not run")
 
 
-def test_an_average_of_nothing_is_not_run() -> None:
+def test_what_is_shown_is_the_least_and_the_most() -> None:
     empty = pd.DataFrame({"selected": [1], "label": [2], "radius": [0.5], "radius_cohen": [0.5]})
-    assert said(mean_percent, "{:.1f}")(empty) is None
+    (average, total) = percents(on_average=mean_percent, in_sum=percent_in_sum)
+    assert average.said([empty, None]) is None
+    low, high = (empty.assign(label=1, radius=0.5 * (1 + gain)) for gain in (-0.125, 0.25))
+    assert average.said([high, empty, low]) == "-12.5 to +25.0 %"
+    assert total.said([high]) == "in sum +25.0 %"
+    (part,) = share(share_improved, " of them")
+    assert part.said([low, high]) == "0 to 100% of them"

@@ -1,6 +1,7 @@
 """The cells of the page on claims: measures of a run's table, and their words by sigma, gradient and study."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -24,19 +25,37 @@ from doublebubble.types import GradientKind
 
 NOT_RUN = "not run"
 Measure = Callable[[pd.DataFrame], float | None]
-Say = Callable[[pd.DataFrame], str | None]
 Parts = list[tuple[str, str]]
-_ARROW = " → "
+_ARROW, _PERCENT = "\u00a0→ ", "\u00a0%"  # lines of a narrow cell break after an arrow, and nowhere within a number
 
 
-def said(measure: Measure, form: str) -> Say:
-    """The measure of a table in words."""
+@dataclass(frozen=True)
+class Shown:
+    """A measure, and how it is written: its number, a unit, and a word before it if there is one."""
 
-    def words(table: pd.DataFrame) -> str | None:
-        value = measure(table)
-        return None if value is None else form.format(value)
+    measure: Measure
+    number: str
+    unit: str
+    word: str = ""
 
-    return words
+    def said(self, tables: Iterable[pd.DataFrame | None]) -> str | None:
+        """The measure of a table, or the least and the most of several; nothing if none has it."""
+        found = [value for table in tables if table is not None and (value := self.measure(table)) is not None]
+        if not found:
+            return None
+        words = dict.fromkeys(self.number.format(value) for value in (min(found), max(found)))
+        return f"{self.word}{' to '.join(words)}{self.unit}"
+
+
+def share(measure: Measure, after: str = "") -> tuple[Shown, ...]:
+    """A share, in percent."""
+    return (Shown(lambda table: None if (part := measure(table)) is None else 100 * part, "{:.0f}", f"%{after}"),)
+
+
+def percents(**measures: Measure) -> tuple[Shown, ...]:
+    """Gains in percent, each under its name; the first needs none."""
+    words = ["", *(f"{name.replace('_', ' ')} " for name in list(measures)[1:])]
+    return tuple(Shown(measure, "{:+z.1f}", " %", word) for word, measure in zip(words, measures.values(), strict=True))
 
 
 def share_improved(table: pd.DataFrame) -> float | None:
@@ -93,52 +112,51 @@ def measured(
     return [value for value in found if value is not None]
 
 
-def over(evidence: Evidence, study: Study, say: Say, sigmas: Iterable[float]) -> Parts:
-    """What is said by sigma under `paper`: approximate / full gradients, and on how many inputs."""
+def over(evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Iterable[float]) -> Parts:
+    """What is shown by sigma under `paper`: approximate / full gradients, and on how many inputs."""
     parts = []
     for sigma in sigmas:
-        parts.append((f"sigma {sigma:g}", _pair(evidence.published, study, sigma, say)))
+        parts.append((f"sigma {sigma:g}", _pair(evidence.published, study, sigma, shown)))
         if study.wide:
-            parts.append((f"thrifty form, sigma {sigma:g}", _pair(evidence.thrifty, study, sigma, say)))
+            parts.append((f"thrifty form, sigma {sigma:g}", _pair(evidence.thrifty, study, sigma, shown)))
     return of_study(study, parts)
 
 
 def _pair(
-    held: Callable[[Study, float, GradientKind], pd.DataFrame | None], study: Study, sigma: float, say: Say
+    held: Callable[[Study, float, GradientKind], pd.DataFrame | None],
+    study: Study,
+    sigma: float,
+    shown: Sequence[Shown],
 ) -> str:
     tables = [held(study, sigma, gradient) for gradient in GRADIENTS]
     there = [table for table in tables if table is not None]
     if not there:
         return NOT_RUN
-    return " / ".join(_words(table, say) for table in tables) + f" ({_counts(there)} of {len(there[0])} inputs)"
+    return " / ".join(_words([table], shown) for table in tables) + f" ({_counts(there)} of {len(there[0])} inputs)"
 
 
-def sound_over(evidence: Evidence, study: Study, say: Say, sigmas: Iterable[float]) -> Parts:
-    """What is said by sigma under `sound`, full gradients, and on how many inputs."""
+def sound_over(evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Iterable[float]) -> Parts:
+    """What is shown by sigma under `sound`, full gradients, and on how many inputs."""
     parts = []
     for sigma in sigmas:
         table = evidence.sound(study, sigma)
         more = "" if table is None else f" ({counted(table)} of {len(table)} inputs)"
-        parts.append((f"sigma {sigma:g}", _words(table, say) + more))
+        parts.append((f"sigma {sigma:g}", _words([table], shown) + more))
     return of_study(study, parts)
 
 
-def in_brief(evidence: Evidence, study: Study, say: Say, sigmas: Sequence[float]) -> tuple[Parts, Parts]:
-    """The same in a line: the published form by both gradients, and `sound`; arrows lead from sigma to sigma."""
-    ends = f"sigma {sigmas[0]:g}" + (f" to {sigmas[-1]:g}" if len(sigmas) > 1 else "")
-    sides: list[list[list[pd.DataFrame | None]]] = [
-        [[evidence.published(study, sigma, gradient) for sigma in sigmas] for gradient in GRADIENTS],
-        [[evidence.sound(study, sigma) for sigma in sigmas]],
-    ]
-    return _line(f"{study.name}, {ends}", sides[0], say), _line(f"{study.name}, {ends}", sides[1], say)
+def in_brief(evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Sequence[float]) -> tuple[Parts, Parts]:
+    """The same in a line: the published form, by either kind of gradient, and `sound`; arrows lead to larger sigma."""
+    published = [[evidence.published(study, sigma, gradient) for gradient in GRADIENTS] for sigma in sigmas]
+    return _line(study, published, shown), _line(study, [[evidence.sound(study, sigma)] for sigma in sigmas], shown)
 
 
-def _line(label: str, rows: list[list[pd.DataFrame | None]], say: Say) -> Parts:
-    there = [table for row in rows for table in row if table is not None]
+def _line(study: Study, by_sigma: list[list[pd.DataFrame | None]], shown: Sequence[Shown]) -> Parts:
+    there = [table for tables in by_sigma for table in tables if table is not None]
     if not there:
-        return [(label, NOT_RUN)]
-    words = " / ".join(_ARROW.join(_words(table, say) for table in row) for row in rows)
-    return [(label, f"{words} ({_counts(there)} inputs)")]
+        return [(study.name, NOT_RUN)]
+    words = _ARROW.join(_words(tables, shown) for tables in by_sigma)
+    return [(f"{study.name} ({_counts(there)})", words.replace(" %", _PERCENT))]
 
 
 def _counts(tables: Iterable[pd.DataFrame]) -> str:
@@ -147,8 +165,8 @@ def _counts(tables: Iterable[pd.DataFrame]) -> str:
     return str(min(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
 
 
-def _words(table: pd.DataFrame | None, say: Say) -> str:
-    return NOT_RUN if table is None else say(table) or NOT_RUN
+def _words(tables: Sequence[pd.DataFrame | None], shown: Sequence[Shown]) -> str:
+    return ", ".join(one.said(tables) or NOT_RUN for one in shown)
 
 
 def of_study(study: Study, parts: Parts) -> Parts:

@@ -43,7 +43,7 @@ CLAIMS = (
         first_steps,
         ("step-size/step-size-mnist-lenet",),
     ),
-    PublishedClaim("The table of wall-clock times, as multiples of Cohen's.", all_times),
+    PublishedClaim("The table of wall-clock times, as multiples of Cohen's (approximate / full).", all_times),
     PublishedClaim(
         "Without merging rare classes, Goodman's and Sison-Glaz' intervals take over 95 % of the time on some "
         "Tiny-ImageNet inputs.",

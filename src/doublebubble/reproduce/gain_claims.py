@@ -14,7 +14,7 @@ from doublebubble.reproduce.claim_cells import (
     NOT_RUN,
     Measure,
     Parts,
-    Say,
+    Shown,
     cell,
     easiest,
     hardest,
@@ -24,7 +24,8 @@ from doublebubble.reproduce.claim_cells import (
     median_percent,
     over,
     percent_in_sum,
-    said,
+    percents,
+    share,
     share_improved,
     share_won,
     sound_over,
@@ -38,7 +39,6 @@ from doublebubble.reproduce.scales import Study
 Asked = Sequence[tuple[Study, Sequence[float]]]
 """The studies that a claim is tried on, each with its sigmas."""
 _MORE_THAN = 5.0  # percent
-_SHARE, _PERCENT = "{:.0%}", "{:+z.1f} %"  # no minus before a zero
 
 
 def improved(evidence: Evidence) -> Answer:
@@ -48,7 +48,7 @@ def improved(evidence: Evidence) -> Answer:
     return _answer(
         evidence,
         asked,
-        said(share_improved, _SHARE),
+        share(share_improved),
         "The share is that of inputs on which the best of many looks came out above one look. "
         + _on_coins(evidence, study),
         verdict([value > 0.8 for value in _every(evidence, asked, share_improved)], f"on {study.name}"),
@@ -59,14 +59,10 @@ def average_gain(evidence: Evidence) -> Answer:
     """More than 5 % on average at sigma 0.5."""
     asked = [(study, (0.5,)) for study in evidence.scale.studies if 0.5 in study.sigmas]
 
-    def say(table: pd.DataFrame) -> str | None:
-        gain, total = mean_percent(table), percent_in_sum(table)
-        return None if gain is None or total is None else f"{_PERCENT.format(gain)}, in sum {_PERCENT.format(total)}"
-
     return _answer(
         evidence,
         asked,
-        say,
+        percents(on_average=mean_percent, in_sum=percent_in_sum),
         "Under `paper` the gain is over the same protocol's Cohen radius, by draws that also chose the ball; under "
         "`sound` it is the plan's, fixed beforehand, over its own Cohen radius at equal n. An input with hardly any "
         "Cohen radius can rule a mean of percentages, as one or two do on CIFAR-10; none can rule the sum of radii.",
@@ -80,7 +76,7 @@ def growth(evidence: Evidence) -> Answer:
     return _answer(
         evidence,
         asked,
-        said(median_percent, _PERCENT),
+        percents(median=median_percent),
         "What is asked here is growth from each sigma to the next; so few sigmas show no shape.",
         verdict(_growing(evidence, asked, median_percent)),
     )
@@ -90,16 +86,16 @@ def boundary_wins(evidence: Evidence) -> Answer:
     """The boundary treatment wins more often as sigma grows."""
     asked = _over_sigma(evidence)
 
-    def share(table: pd.DataFrame) -> float | None:
+    def won(table: pd.DataFrame) -> float | None:
         return share_won(table, "boundary")
 
     return _answer(
         evidence,
         asked,
-        said(share, _SHARE),
+        share(won),
         "The publication says so of its gains, and shows these shares. They are of few inputs, and the formula as "
         "printed can exceed the truth (math.md, section 3): to win by it proves nothing.",
-        verdict(_growing(evidence, asked, share)),
+        verdict(_growing(evidence, asked, won)),
     )
 
 
@@ -108,25 +104,25 @@ def not_improvable(evidence: Evidence) -> Answer:
     study = easiest(evidence)
     asked = [(study, tuple(sigma for sigma in study.sigmas if sigma < 0.5))]
 
-    def share(table: pd.DataFrame) -> float | None:
+    def kept(table: pd.DataFrame) -> float | None:
         return share_won(table, "cohen")
 
     return _answer(
         evidence,
         asked,
-        said(share, "{:.0%} not improved"),
+        share(kept, " not improved"),
         "Where all draws of every look agree, each look reports the largest radius that n draws allow: no look can "
         "be luckier than another, and nothing is gained.",
-        verdict([value > 0.5 for value in _every(evidence, asked, share)]),
+        verdict([value > 0.5 for value in _every(evidence, asked, kept)]),
     )
 
 
-def _answer(evidence: Evidence, asked: Asked, say: Say, sentence: str, printed: str) -> Answer:
+def _answer(evidence: Evidence, asked: Asked, shown: Sequence[Shown], sentence: str, printed: str) -> Answer:
     paper, sound, brief = Parts(), Parts(), (Parts(), Parts())
     for study, sigmas in asked:
-        paper += over(evidence, study, say, sigmas)
-        sound += sound_over(evidence, study, say, sigmas)
-        for parts, more in zip(brief, in_brief(evidence, study, say, sigmas), strict=True):
+        paper += over(evidence, study, shown, sigmas)
+        sound += sound_over(evidence, study, shown, sigmas)
+        for parts, more in zip(brief, in_brief(evidence, study, shown, sigmas), strict=True):
             parts += more
     there = cell(paper) != NOT_RUN
     return Answer(
