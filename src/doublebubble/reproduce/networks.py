@@ -11,9 +11,9 @@ from doublebubble.types import TrainMethod
 _HEAD = """## The networks
 
 Accuracy is that under noise on training images that were held out. Weights are not kept; the commands below the table
-train them again, at each sigma. On the same kind of processor they have the same digest to the bit; another kind adds
-in another order and ends with other weights of much the same accuracy. *File*: how the SHA-256 of model.safetensors
-begins; *model*: how the digest begins by which the specifications of runs name it.
+train them again, at each sigma. On the same processor, by as many threads, they have the same digest to the bit (how
+many there were is not recorded); others add in another order and end with other weights of much the same accuracy.
+*File*: how the SHA-256 of model.safetensors begins; *model*: how the digest begins by which runs name it.
 
 | network | architecture | epochs | accuracy under noise | processor | file | model |
 |---|---|---|---|---|---|---|
@@ -52,10 +52,7 @@ def command(scale: Scale, study: Study, method: TrainMethod) -> str:
     """The command that trains a study's networks; SIGMA stands for the noise."""
     recipe = "".join(f" --{name.replace('_', '-')} {value}" for name, value in scale.recipe(study, method).items())
     out = model_name(study, method, 0).removesuffix("0")
-    return (
-        f"OMP_NUM_THREADS=1 doublebubble train --dataset {study.dataset} --method {method} --sigma SIGMA{recipe} "
-        f"--out {out}SIGMA"
-    )
+    return f"doublebubble train --dataset {study.dataset} --method {method} --sigma SIGMA{recipe} --out {out}SIGMA"
 
 
 def _row(name: str, note: Trained, runs: tuple[str, str] | None) -> str:
