@@ -46,14 +46,13 @@ def evidence(results: Path = RESULTS) -> Evidence:
     return Evidence(results, chosen_scale(SCALE))
 
 
-def page(results: Path = RESULTS) -> str:
+def page(kept: Evidence) -> str:
     """The page, from the results of scale cpu."""
-    return claims_page(evidence(results))
+    return claims_page(kept)
 
 
-def readme(text: str, results: Path = RESULTS) -> str:
+def readme(text: str, kept: Evidence) -> str:
     """The README with its tables of MNIST and CIFAR-10 as the records give them; each is known by its first line."""
-    kept = evidence(results)
     for table in (summary_table(kept), method_table(kept)):
         head = table.splitlines()[0]
         before, found, after = text.partition(f"\n{head}\n")
@@ -185,11 +184,11 @@ def main(words: list[str]) -> int:
     elif words:
         sys.stderr.write("expected nothing, figures, pack OUT, or audit\n")
         return 2
-    PAGE.write_text(page())
-    README.write_text(readme(README.read_text()))
-    for name in FIGURES:
-        if evidence().has_figure(name):
-            _copy(evidence().figure(name), PAGE.parent / image_of(name))
+    kept = evidence()
+    PAGE.write_text(page(kept))
+    README.write_text(readme(README.read_text(), kept))
+    for name in filter(kept.has_figure, FIGURES):
+        _copy(kept.figure(name), PAGE.parent / image_of(name))
     sys.stdout.write(f"wrote {PAGE.name} and the tables of {README.name}\n")
     return 0
 

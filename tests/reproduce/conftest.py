@@ -12,8 +12,7 @@ from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported, keep
 from doublebubble.reproduce.order import planned
 from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed
-from doublebubble.reproduce.training_cost import TrainingCost
-from tests.reproduce.invented import SCALE, STUDY, TOSSED, invent
+from tests.reproduce.invented import COSTS, SCALE, STUDY, TOSSED, invent
 
 
 @pytest.fixture(scope="session")
@@ -25,10 +24,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kind, seconds in (("gaussian", 10.0), ("macer", 55.0)):
         note = Trained(arch="cnn", epochs=5, seconds=seconds, noisy_accuracy=0.5, weights_sha256="0")
         keep(folder / "models" / f"digits-{kind}-0.5.json", note)
-    keep(
-        folder / "simulations" / "training-cost.json",
-        TrainingCost(sigma=1.0, images=100, gaussian=(1.0, 2.0, 4.0), macer=(30.0, 11.0, 10.0)),
-    )
+    keep(folder / "simulations" / "training-cost.json", COSTS)
     keep(
         folder / "simulations" / "interval-cost.json",
         IntervalCost(draws=100, times=(Timed(classes=10, interval="Goodman", merged=False, milliseconds=2.0),)),

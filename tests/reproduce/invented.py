@@ -12,6 +12,8 @@ from doublebubble.config import CertifyConfig, PaperSearch
 from doublebubble.data.registry import DATASETS
 from doublebubble.reproduce import chosen_scale
 from doublebubble.reproduce.laboratory import Laboratory, Wanted
+from doublebubble.reproduce.looking import T
+from doublebubble.reproduce.training_cost import TrainingCost
 from doublebubble.runs.record import Record, RecordStatus
 from doublebubble.runs.store import RunStore, StoredRun, read_run
 from doublebubble.training import Observer, TrainSettings
@@ -22,6 +24,7 @@ SCALE = replace(
     chosen_scale("smoke", inputs=12), studies=(replace(chosen_scale("smoke").studies[0], inputs=12, wide=20),)
 )
 STUDY = SCALE.studies[0]
+COSTS = TrainingCost(sigma=1.0, images=100, gaussian=(1.0, 2.0, 4.0), macer=(30.0, 11.0, 10.0))
 TOSSED = 0.5  # the sigma whose coins are invented too
 
 
@@ -45,6 +48,10 @@ class InventedLaboratory(Laboratory):
     """Invents records for every run asked for, and writes them through the ordinary store."""
 
     always_wrong: bool = False
+
+    def simulation(self, study: str, name: str, kind: type[T], make: Callable[[], T]) -> T:
+        """Trains nothing to see how long it takes."""
+        return super().simulation(study, name, kind, make) if kind is not TrainingCost else kind(**COSTS.model_dump())
 
     def run(self, wanted: Wanted) -> StoredRun:
         path = self.out / "runs" / wanted.name

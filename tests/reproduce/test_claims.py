@@ -12,6 +12,8 @@ from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.claims import CLAIMS
 from doublebubble.reproduce.claims_page import FIGURES, claims_page, image_of
 from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.laboratory import model_name
+from doublebubble.reproduce.networks import trainings
 from doublebubble.reproduce.results import listing
 from tests.reproduce.invented import SCALE, Silent
 
@@ -27,22 +29,26 @@ def test_the_page_says_not_run_where_nothing_is(tmp_path: Path, made: Path) -> N
 
 
 def test_the_committed_page_is_what_the_command_gives() -> None:
-    assert generate_reproduction.PAGE.read_text() == generate_reproduction.page(), "run docs/generate_reproduction.py"
     kept = generate_reproduction.evidence()
+    page = generate_reproduction.page(kept)
+    assert generate_reproduction.PAGE.read_text() == page, "run docs/generate_reproduction.py"
+    for study, method, sigma in trainings(kept.scale):
+        (row,) = (line for line in page.splitlines() if line.startswith(f"| {model_name(study, method, sigma)} |"))
+        assert " - " not in row, "a network without runs, or without a note of its training"
     for name in filter(kept.has_figure, FIGURES):
         shown = generate_reproduction.PAGE.parent / image_of(name)
         assert shown.read_bytes() == kept.figure(name).read_bytes(), "run docs/generate_reproduction.py"
     readme = generate_reproduction.README.read_text()
-    assert generate_reproduction.readme(readme) == readme, "run docs/generate_reproduction.py"
+    assert generate_reproduction.readme(readme, kept) == readme, "run docs/generate_reproduction.py"
     size = sum(path.stat().st_size for path in generate_reproduction.RESULTS.rglob("*") if path.is_file())
     assert size < generate_reproduction.MOST_BYTES
 
 
-def test_a_readme_without_its_table_is_an_error_that_names_it() -> None:
+def test_a_readme_without_its_table_is_an_error_that_names_it(made: Path) -> None:
     with pytest.raises(
         DataError, match=r"^README.md: expected a table that begins .\| gain over each protocol's own Cohen"
     ):
-        generate_reproduction.readme("# doublebubble\n\n| other |\n|---|\n\n")
+        generate_reproduction.readme("# doublebubble\n\n| other |\n|---|\n\n", Evidence(made, SCALE))
 
 
 def test_committed_figures_and_tables_are_what_the_records_give() -> None:

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from docs import generate_reproduction
 from doublebubble.cli.train import train
 from doublebubble.errors import RunError
 from doublebubble.reproduce import chosen_scale
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted, model_name
-from doublebubble.reproduce.macer import equal_time_study
 from doublebubble.reproduce.networks import command, networks_section, trainings
 from doublebubble.reproduce.order import planned
 from doublebubble.reproduce.order import trainings as wanted_trainings
@@ -63,12 +61,3 @@ def test_runs_of_two_models_under_one_name_are_an_error(tmp_path: Path) -> None:
     evidence._held[wishes[1].name] = replace(held, spec=other)
     with pytest.raises(RunError, match="expected runs of one model"):
         evidence.certified_with("digits-gaussian-0.5")
-
-
-def test_every_committed_network_is_behind_its_runs() -> None:
-    kept = generate_reproduction.evidence()
-    for study, method, sigma in trainings(kept.scale):
-        name = model_name(study, method, sigma)
-        assert kept.trained(name) is not None
-        assert kept.certified_with(name) is not None
-    assert equal_time_study(kept.scale, kept.scale.study(kept.scale.macer)).name == "mnist-lenet-equal-time"

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from doublebubble.reproduce import training_cost as timing
+from doublebubble.reproduce.laboratory import Laboratory
 from doublebubble.reproduce.training_cost import KEPT, TrainingCost, training_cost
-from tests.reproduce.invented import SCALE, STUDY, InventedLaboratory, Silent
+from tests.reproduce.invented import SCALE, STUDY, Silent
 
 
 def test_a_ratio_is_that_of_medians() -> None:
@@ -20,7 +21,7 @@ def test_both_are_trained_on_the_same_images_and_the_first_step_is_left_out(
     monkeypatch.setattr(timing, "_IMAGES", 96)
     ticks = iter(range(10_000))
     monkeypatch.setattr("time.process_time", lambda: float(next(ticks)))
-    lab = InventedLaboratory(SCALE, tmp_path, tmp_path / "models", Silent())
+    lab = Laboratory(SCALE, tmp_path, tmp_path / "models", Silent())
     cost = training_cost(lab, STUDY)
     assert (cost.images, cost.sigma) == (96, 1.0)
     batch = SCALE.recipe(STUDY, "gaussian").get("batch_size", 32)
