@@ -87,11 +87,14 @@ def psi(s: Any, c0: Any, not_a: Any, rival: Any) -> Any:
     """(F3): an upper bound on the exponential moments of the vote weights times the noise."""
     ends = [s * (j - c0) for j in range(3)]
     base = mp.expm1((s * c0) ** 2 / 2)
+    together = excess(ends[2], ends[0], (not_a + rival) / 2)
+    if not_a == rival:  # then no other way is less: h_02 = h_01 + h_12, and Psi is subadditive and not below 0
+        return base + together
     others = excess(ends[1], ends[0], not_a)
     ways = [
         others + excess(ends[2], ends[1], rival),
         others + excess(ends[2], ends[0], rival),
-        excess(ends[2], ends[0], (not_a + rival) / 2),
+        together,
     ]
     return base + min(ways)
 
