@@ -8,7 +8,7 @@ TOGETHER = {
     "audit/reverify": "audit/reverify/test_certificates.py",
     "cli/audit.py": "audit/reverify/test_runs.py",
     "facade/auditing.py": "audit/reverify/test_runs.py",
-    "reproduce/claim_cells.py": "reproduce/test_claims.py",
+    "reproduce/answers.py": "reproduce/test_claims.py",
     "reproduce/certified_accuracy.py": "reproduce/test_experiments.py",
     "reproduce/claims_page.py": "reproduce/test_claims.py",
     "reproduce/curves.py": "reproduce/test_experiments.py",

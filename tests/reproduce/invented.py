@@ -21,7 +21,9 @@ from doublebubble.types import ABSTAIN, Guarantee
 from tests.runs.samples import spec
 
 SCALE = replace(
-    chosen_scale("smoke", inputs=12), studies=(replace(chosen_scale("smoke").studies[0], inputs=12, wide=20),)
+    chosen_scale("smoke", inputs=12),
+    studies=(replace(chosen_scale("smoke").studies[0], inputs=12, wide=20),),
+    timing_inputs=12,
 )
 STUDY = SCALE.studies[0]
 COSTS = TrainingCost(sigma=1.0, images=100, gaussian=(1.0, 2.0, 4.0), macer=(30.0, 11.0, 10.0))

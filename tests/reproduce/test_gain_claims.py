@@ -1,11 +1,13 @@
 """Claims about gains: their numbers are those of the records, counted here again by hand."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
 from doublebubble import registry
 from doublebubble.reproduce.claim_cells import (
@@ -21,13 +23,15 @@ from doublebubble.reproduce.claim_cells import (
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.gain_claims import average_gain, boundary_wins, growth, improved, not_improvable
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
+from doublebubble.reproduce.scales import SoundForm, Study
+from doublebubble.reproduce.trials import median_grows, verdict, wins_more
 from doublebubble.runs.tables import load_run
 from tests.reproduce.invented import SCALE, STUDY
 
 
-def radii(made: Path, wanted: Wanted) -> tuple[list[float], list[float]]:
-    """Cohen's and the reported radii of correctly predicted inputs that have the former."""
-    table = load_run(made / "made" / wanted.name)
+def radii(made: Path, wanted: Wanted, inputs: int | None = None) -> tuple[list[float], list[float]]:
+    """Cohen's and the reported radii of correctly predicted inputs that have the former, or of the first ones."""
+    table = load_run(made / "made" / wanted.name)[:inputs]
     columns = (table[name].tolist() for name in ("selected", "label", "radius_cohen", "radius"))
     rows = [
         (cohen, mine) for selected, label, cohen, mine in zip(*columns, strict=True) if selected == label and cohen > 0
@@ -35,8 +39,15 @@ def radii(made: Path, wanted: Wanted) -> tuple[list[float], list[float]]:
     return [a for a, _ in rows], [b for _, b in rows]
 
 
-def words(wanted: list[bool]) -> str:
-    return {0: "no", len(wanted): "yes"}.get(sum(wanted), "in part")
+def share_with_band(gains: list[float]) -> tuple[float, float]:
+    """Clopper and Pearson's band of the share above 0."""
+    k, n = sum(gain > 0 for gain in gains), len(gains)
+    return float(beta.ppf(0.025, k, n - k + 1)), float(beta.ppf(0.975, k + 1, n - k)) if k < n else 1.0
+
+
+def in_sum(rows: tuple[list[float], list[float]]) -> str:
+    average = np.mean([100 * (b / a - 1) for a, b in zip(*rows, strict=True)])
+    return f"{average:+.1f} %, in sum {100 * (sum(rows[1]) / sum(rows[0]) - 1):+.1f} %"
 
 
 def test_numbers_are_those_of_the_records(made: Path) -> None:
@@ -52,13 +63,14 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
     total = 100 * (sum(largest) / sum(cohen) - 1)
     assert f"/ {gain:+.1f} %, in sum {total:+.1f} % (" in answer.paper
     assert f"{len(cohen)} of 12 inputs)" in answer.paper
-    plan = radii(made, Wanted(STUDY, 0.5, "sound", "full", wide=True))
-    sound = float(np.mean([100 * (b / a - 1) for a, b in zip(*plan, strict=True)]))
-    total = 100 * (sum(plan[1]) / sum(plan[0]) - 1)
-    said_of_sound = f"{sound:+.1f} %, in sum {total:+.1f} %"
-    assert answer.sound == f"digits, sigma 0.5: {said_of_sound} ({len(plan[0])} of 20 inputs)"
-    narrow = said_of_sound.replace(" %", "\u00a0%")
-    assert answer.brief.sound == f"digits ({len(plan[0])}): {narrow}"
+    every = Wanted(STUDY, 0.5, "sound", "full", wide=True)
+    same, plan = radii(made, every, 12), radii(made, every)
+    assert answer.sound == (
+        f"digits, sigma 0.5: {in_sum(same)} ({len(same[0])} of 12 inputs)<br>"
+        f"digits, more inputs, sigma 0.5: {in_sum(plan)} ({len(plan[0])} of 20 inputs)"
+    )
+    narrow = in_sum(same).replace(" %", "\u00a0%")
+    assert answer.brief.sound == f"digits ({len(same[0])}): {narrow}"
     thrifty = radii(made, Wanted(STUDY, 0.5, "paper", "full", wide=True, thrifty=True))
     aside = float(np.mean([100 * (b / a - 1) for a, b in zip(*thrifty, strict=True)]))
     assert "digits, thrifty form, sigma 0.5: " in answer.paper
@@ -84,33 +96,67 @@ def test_shares_that_methods_win_are_of_all_methods_that_were_asked_for(made: Pa
 def test_an_answer_in_brief_has_both_gradients_and_a_verdict_of_both(made: Path) -> None:
     evidence = Evidence(made, SCALE)
     shares: dict[tuple[str, float], float] = {}
-    medians: dict[str, list[float]] = {}
-    counts = []
+    counts, bands = [], []
     for gradient in GRADIENTS:
-        for sigma in STUDY.sigmas:
-            cohen, largest = radii(made, Wanted(STUDY, sigma, "paper", gradient))
-            gains = [100 * (b / a - 1) for a, b in zip(cohen, largest, strict=True)]
-            medians.setdefault(gradient, []).append(float(np.median(gains)))
-            if sigma in STUDY.curves:
-                shares[gradient, sigma] = sum(gain > 0 for gain in gains) / len(gains)
-                counts.append(len(gains))
+        for sigma in STUDY.curves:
+            gains = [b / a - 1 for a, b in zip(*radii(made, Wanted(STUDY, sigma, "paper", gradient)), strict=True)]
+            shares[gradient, sigma] = sum(gain > 0 for gain in gains) / len(gains)
+            bands.append(share_with_band(gains))
+            counts.append(len(gains))
     brief = improved(evidence).brief
     sides = [[f"{100 * shares[gradient, sigma]:.0f}" for gradient in GRADIENTS] for sigma in STUDY.curves]
     line = "\u00a0→ ".join(" to ".join(dict.fromkeys(sorted(both, key=float))) + "%" for both in sides)
     least, most = min(counts), max(counts)
     among = f"{least}" if least == most else f"{least} to {most}"
     assert brief.paper == f"digits ({among}): {line}"
-    assert brief.as_printed == words([share > 0.8 for share in shares.values()]) + ", on digits"
-    grows = [b > a for values in medians.values() for a, b in pairwise(values)]
-    assert growth(evidence).brief.as_printed == words(grows)
+    said = [low > 0.8 or (None if high > 0.8 else False) for low, high in bands]
+    assert brief.as_printed == f"not run; {verdict(said)}, on digits", "the claim is of Tiny-ImageNet"
     assert "proves nothing" in boundary_wins(evidence).sentence
     assert not_improvable(evidence).brief.paper.endswith("% not improved")
+
+
+def test_growth_is_tried_from_each_sigma_to_the_next_by_either_gradient(made: Path) -> None:
+    evidence = Evidence(made, SCALE)
+    steps = []
+    for gradient in GRADIENTS:
+        tables = [load_run(made / "made" / Wanted(STUDY, sigma, "paper", gradient).name) for sigma in STUDY.sigmas]
+        steps += list(pairwise(tables))
+    assert len(steps) == 2 * (len(STUDY.sigmas) - 1) > 0
+    assert growth(evidence).brief.as_printed == verdict(median_grows(*step) for step in steps)
+    methods = registry.names("paper")
+    won = verdict(wins_more(*step, "boundary", methods) for step in steps)
+    assert boundary_wins(evidence).brief.as_printed == won
+
+
+class WithAuto(Evidence):
+    """`sound` by `auto` at most draws: a tenth more than Cohen on the inputs of the published form."""
+
+    form = SoundForm(900, 0.001, ("auto",), wide=False)
+
+    def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:
+        table = super().sound(study, sigma)
+        if form is None or table is None:
+            return table
+        assert form == self.form
+        return table[:12].assign(radius=1.1 * table["radius_cohen"])
+
+
+def test_auto_at_most_draws_stands_beside_claims_about_gains(made: Path) -> None:
+    scale = replace(SCALE, studies=(replace(STUDY, sound_forms=(WithAuto.form,)),))
+    evidence = WithAuto(made, scale)
+    answer = average_gain(evidence)
+    long = "+10.0 %, in sum +10.0 %"
+    count = len(radii(made, Wanted(STUDY, 0.5, "sound", "full", wide=True), 12)[0])
+    assert answer.sound.endswith(f"<br>digits, n = 900, sigma 0.5: {long} ({count} of 12 inputs)")
+    assert answer.brief.sound.endswith(f"<br>digits, n = 900 ({count}): " + long.replace(" %", "\u00a0%"))
+    for claim in (boundary_wins, not_improvable):
+        assert "n = 900" not in claim(evidence).sound, "auto runs one method: shares of methods need them all"
 
 
 def test_a_line_in_brief_names_what_was_not_run(made: Path, tmp_path: Path) -> None:
     shown = share(share_improved)
     for evidence in (Evidence(made, SCALE), Evidence(tmp_path, SCALE)):
-        for parts in in_brief(evidence, STUDY, shown, (0.5, 7.0)):
+        for parts in in_brief(evidence, STUDY, shown, (0.5, 7.0), longest=False):
             assert cell(parts).count("not run") == 1
             assert cell(parts).endswith("not run")
 

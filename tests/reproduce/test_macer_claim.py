@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doublebubble.reproduce.claim_cells import NOT_RUN, points_added, radius_change
+from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted
-from doublebubble.reproduce.macer_claim import macer
+from doublebubble.reproduce.macer_claim import macer, points_added, radius_change
 from doublebubble.runs.tables import load_run
 from tests.reproduce.invented import SCALE, STUDY
 
@@ -30,12 +30,17 @@ def test_radii_are_averaged_over_all_inputs_and_costs_are_medians(made: Path, tm
         for one in (table(made), table(made, "gaussian"))
     ]
     change = 100 * (means[0] / means[1] - 1)
-    assert (
-        f"sigma 0.5, 12 inputs: Cohen's average radius {change:+.1f} % against Gaussian of equal epochs" in answer.paper
+    found = radius_change(table(made), table(made, "gaussian"))
+    assert found is not None
+    assert found.value == pytest.approx(change)
+    band = f"({found.low:+.1f} to {found.high:+.1f})"
+    assert answer.paper.startswith(
+        f"sigma 0.5, 12 inputs: Cohen's average radius {change:+.1f} % {band} against Gaussian of equal epochs;"
     )
-    assert "Cohen's average radius not run against Gaussian of about equal time" in answer.paper
+    assert "Cohen's average radius not run against Gaussian of equal time" in answer.paper
     assert answer.brief.paper.startswith(f"sigma 0.5, 12 inputs: radii {change:+.1f} % at equal epochs, not run at")
-    assert answer.brief.as_printed in ("in part, on digits", "no, on digits"), "5.5 times is not ten times"
+    assert answer.brief.as_printed.startswith("cost: no; radii, by "), "5.5 times is not ten times"
+    assert answer.brief.as_printed.endswith(", on digits")
     nothing = macer(Evidence(tmp_path, SCALE))
     assert nothing.paper == nothing.sound == nothing.brief.as_printed == NOT_RUN
 
@@ -55,25 +60,26 @@ def test_macer_at_equal_time_is_beside_the_longer_training(made: Path, monkeypat
     for words, alone in ((answer.brief.paper, before.paper), (answer.brief.sound, before.sound)):
         first = words.split("<br>")[0].split(": radii ")[1]
         epochs, time = (float(part.split(" %")[0]) for part in first.split(", ")[:2])
-        assert first.split(", ")[1].split(";")[0].endswith("at about equal time")
+        assert first.split(", ")[1].split(";")[0].endswith("at equal time")
         assert f"radii {epochs:+.1f} % at equal epochs" in alone
         assert 1 + time / 100 == pytest.approx((1 + epochs / 100) / 2, abs=1e-3)
     epochs_of_macer = SCALE.macer_training["epochs"]
     assert isinstance(epochs_of_macer, int)
     assert (
-        f"44 epochs of Gaussian training, called about equal time, take {44 / epochs_of_macer / 5.5:.1f}"
-        in answer.sentence
+        f"44 epochs of Gaussian training, called equal time, take {44 / epochs_of_macer / 5.5:.2f}" in answer.sentence
     )
 
 
 def test_points_that_the_search_adds(made: Path) -> None:
     found = table(made)
     average, most = points_added(found)
-    assert 0 <= average <= most
-    assert points_added(found.assign(radius=found["radius_cohen"])) == (0.0, 0.0)
+    assert 0 <= average.value <= most
+    assert average.n == 12
+    none, least = points_added(found.assign(radius=found["radius_cohen"]))
+    assert (none.value, least) == (0.0, 0.0)
     two = found.iloc[:2].assign(selected=1, label=1, prediction=1, radius=[1.0, 1.0], radius_cohen=[1.0, 0.5])
     average, most = points_added(two.assign(correct=True))
-    assert average == pytest.approx(100 * 0.5 * 0.5, abs=2.0)
+    assert average.value == pytest.approx(100 * 0.5 * 0.5, abs=2.0)
     assert most == pytest.approx(50.0)
 
 
@@ -81,4 +87,34 @@ def test_a_change_of_radii_needs_both_tables(made: Path) -> None:
     found = table(made)
     assert radius_change(found, None) is None
     assert radius_change(found, found.assign(radius_cohen=0.0)) is None
-    assert radius_change(found, found) == pytest.approx(0.0)
+    same = radius_change(found, found)
+    assert same is not None
+    assert (same.value, same.low, same.high) == pytest.approx((0.0, 0.0, 0.0))
+    more = radius_change(found.assign(radius_cohen=1.2 * found["radius_cohen"]).iloc[::-1], found)
+    assert more is not None
+    assert (more.value, more.low, more.high) == pytest.approx((20.0, 20.0, 20.0)), "the same inputs in any order"
+
+
+def judged(made: Path, monkeypatch: pytest.MonkeyPatch, larger: float, searched: float) -> dict[str, str]:
+    """Verdicts where MACER's Cohen radii are so many times Gaussian training's, and the search's so many times its."""
+    real = Evidence.frame
+
+    def invented(evidence: Evidence, wanted: Wanted) -> pd.DataFrame | None:
+        found = real(evidence, replace(wanted, training="gaussian"))
+        if found is None:
+            return None
+        cohen = pd.Series(np.linspace(0.5, 0.9, len(found)) * (larger if wanted.training == "macer" else 1.0))
+        times = searched if wanted.training == "macer" else 1.01
+        return found.assign(selected=3, label=3, prediction=3, correct=True, radius_cohen=cohen, radius=times * cohen)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Evidence, "frame", invented)
+        words = macer(Evidence(made, SCALE)).brief.as_printed
+    return dict(part.split(": ") for part in words.removesuffix(", on digits").split("; "))
+
+
+def test_verdicts_of_macer_are_of_its_three_parts(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    epochs = f"radii, by {SCALE.macer_training['epochs']} epochs instead of 440"
+    assert judged(made, monkeypatch, 1.15, 1.2) == {"cost": "no", epochs: "yes", "4 points": "yes"}
+    assert judged(made, monkeypatch, 1.05, 1.0) == {"cost": "no", epochs: "no", "4 points": "no"}
+    assert judged(made, monkeypatch, 1.15, 1.02)["4 points"].endswith("no"), "more than without MACER, but not 4"

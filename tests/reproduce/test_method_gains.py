@@ -5,21 +5,21 @@ from pathlib import Path
 import pandas as pd
 
 from doublebubble import registry
-from doublebubble.reproduce.claim_cells import NOT_RUN
+from doublebubble.reproduce.claim_cells import NOT_RUN, spaced
 from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted
-from doublebubble.reproduce.method_gains import gain_words, method_table, spaced, with_cohen
+from doublebubble.reproduce.method_gains import gain_words, method_table, sound_table
 from doublebubble.reproduce.packed import SUFFIX, read_packed
 from doublebubble.runs.record import Record
 from doublebubble.types import Protocol
 from tests.reproduce.invented import SCALE, STUDY
 
 
-def right(made: Path, wanted: Wanted) -> list[Record]:
-    """The records whose class under test is the label: it has most of the select draws as they are invented."""
-    records = read_packed(made / "runs" / f"{wanted.name}{SUFFIX}").records
+def right(made: Path, wanted: Wanted, inputs: int | None = None) -> list[Record]:
+    """The records, or the first ones, whose class under test is the label: as invented, it has most select draws."""
+    records = read_packed(made / "runs" / f"{wanted.name}{SUFFIX}").records[:inputs]
     return [record for record in records if record.counts["select"].get(record.label or 0) == 60]
 
 
@@ -35,7 +35,7 @@ def test_a_row_has_the_gain_of_every_method_under_both_protocols(made: Path) -> 
     columns = [f"`{protocol}`: {name}" for protocol in protocols for name in registry.names(protocol)[1:]]
     assert head == f"| gain over each protocol's own Cohen | {' | '.join(columns)} | `sound`: the plan |"
     for sigma, row in zip(STUDY.curves, rows, strict=True):
-        published, sound = right(made, Wanted(STUDY, sigma, "paper", "full")), right(made, voted(STUDY, sigma))
+        published, sound = right(made, Wanted(STUDY, sigma, "paper", "full")), right(made, voted(STUDY, sigma), 12)
         runs: dict[Protocol, list[Record]] = {"paper": published, "sound": sound}
         cells = [
             gained(records, [record.radii[method] for record in records])
@@ -43,9 +43,24 @@ def test_a_row_has_the_gain_of_every_method_under_both_protocols(made: Path) -> 
             for method in registry.names(protocol)[1:]
         ]
         cells.append(gained(sound, [record.radius or 0.0 for record in sound]))
-        name = f"{STUDY.name}, sigma {sigma:g} ({len(published)}, {len(sound)})"
+        counts = dict.fromkeys(str(len(records)) for records in (published, sound))
+        name = f"{STUDY.name}, sigma {sigma:g} ({', '.join(counts)})"
         assert row == f"| {name} | {' | '.join(cells)} |"
     assert method_table(evidence) in claims_page(evidence)
+
+
+def test_sound_has_a_table_of_all_its_inputs_and_sigmas(made: Path, tmp_path: Path) -> None:
+    evidence = Evidence(made, SCALE)
+    _, _, *rows = sound_table(evidence).splitlines()
+    assert len(rows) == len(STUDY.sigmas) > 1
+    for sigma, row in zip(STUDY.sigmas, rows, strict=True):
+        records = right(made, voted(STUDY, sigma))
+        methods = registry.names("sound")[1:]
+        cells = [gained(records, [record.radii[method] for record in records]) for method in methods]
+        cells.append(gained(records, [record.radius or 0.0 for record in records]))
+        assert row == f"| {STUDY.name}, sigma {sigma:g} ({len(records)}) | {' | '.join(cells)} |"
+    assert sound_table(evidence) in claims_page(evidence)
+    assert sound_table(Evidence(tmp_path, SCALE)) == ""
 
 
 def test_what_was_not_run_is_said_and_nothing_is_an_empty_table(made: Path, tmp_path: Path) -> None:
@@ -72,14 +87,3 @@ def test_a_gain_in_words_has_its_inputs_and_no_minus_before_a_zero() -> None:
 
 def test_draws_are_written_in_groups_of_three() -> None:
     assert [spaced(n) for n in (150, 1500, 100_000)] == ["150", "1 500", "100 000"]
-
-
-def test_auto_stands_beside_the_cohen_radii_of_the_same_inputs() -> None:
-    plain = pd.DataFrame({"index": [0, 5], "alpha": 0.001, "selected": [3, 4], "radius_cohen": [1.0, 0.5]})
-    auto = plain.assign(radius_cohen=[1.0, float("nan")])
-    assert with_cohen(plain, None) is plain
-    assert with_cohen(auto, plain) is plain
-    assert with_cohen(plain.drop(columns="radius_cohen"), plain) is plain
-    assert with_cohen(auto, None) is None
-    for other in ({"index": [0, 6]}, {"alpha": 0.01}, {"selected": [3, 3]}):
-        assert with_cohen(auto, plain.assign(**other)) is None

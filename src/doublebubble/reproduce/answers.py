@@ -1,9 +1,8 @@
 """What stands beside a claim of the publication, and whether its own procedure bears it out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.evidence import Evidence
 
 
@@ -36,14 +35,3 @@ class PublishedClaim:
     claim: str
     answer: Callable[[Evidence], Answer]
     figures: tuple[str, ...] = ()
-
-
-def verdict(borne_out: Sequence[bool], where: str = "") -> str:
-    """In words: whether each part of a claim that was tried is borne out by the publication's own procedure.
-
-    `where` says on what it was tried, if that is not what the claim is of.
-    """
-    if not borne_out:
-        return NOT_RUN
-    word = "yes" if all(borne_out) else "in part" if any(borne_out) else "no"
-    return f"{word}, {where}" if where else word

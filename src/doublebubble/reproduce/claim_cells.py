@@ -11,22 +11,19 @@ from doublebubble.report.measures import (
     REPORTED,
     gain_in_sum,
     improvements,
-    mean_seconds,
-    method_view,
     winners,
-    worked_on,
 )
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS
+from doublebubble.reproduce.same_inputs import beside_published, longest_auto
 from doublebubble.reproduce.scales import Study
-from doublebubble.reproduce.timing import timing_wishes
-from doublebubble.runs.statistics import average_radius, certified_accuracy
 from doublebubble.types import GradientKind
 
 NOT_RUN = "not run"
 Measure = Callable[[pd.DataFrame], float | None]
 Parts = list[tuple[str, str]]
-_ARROW, _PERCENT = "\u00a0→ ", "\u00a0%"  # lines of a narrow cell break after an arrow, and nowhere within a number
+_SPACE = "\u00a0"
+_ARROW = f"{_SPACE}→ "  # lines of a narrow cell break after an arrow, and nowhere within a number
 
 
 @dataclass(frozen=True)
@@ -103,15 +100,6 @@ def easiest(evidence: Evidence) -> Study:
     return evidence.scale.studies[0]
 
 
-def measured(
-    evidence: Evidence, study: Study, measure: Measure, sigmas: Iterable[float], gradient: GradientKind
-) -> list[float]:
-    """The measure under `paper` at every sigma at which there is one."""
-    tables = [evidence.published(study, sigma, gradient) for sigma in sigmas]
-    found = [measure(table) for table in tables if table is not None]
-    return [value for value in found if value is not None]
-
-
 def over(evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Iterable[float]) -> Parts:
     """What is shown by sigma under `paper`: approximate / full gradients, and on how many inputs."""
     parts = []
@@ -135,28 +123,45 @@ def _pair(
     return " / ".join(_words([table], shown) for table in tables) + f" ({_counts(there)} of {len(there[0])} inputs)"
 
 
-def sound_over(evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Iterable[float]) -> Parts:
-    """What is shown by sigma under `sound`, full gradients, and on how many inputs."""
+def sound_over(
+    evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Iterable[float], longest: bool
+) -> Parts:
+    """What is shown by sigma under `sound`: on the same inputs, on all, and, if asked, with most draws."""
     parts = []
+    auto = longest_auto(study) if longest else None
     for sigma in sigmas:
-        table = evidence.sound(study, sigma)
-        more = "" if table is None else f" ({counted(table)} of {len(table)} inputs)"
-        parts.append((f"sigma {sigma:g}", _words([table], shown) + more))
+        parts.append((f"sigma {sigma:g}", _single(beside_published(evidence, study, sigma), shown)))
+        if study.wide:
+            parts.append((f"more inputs, sigma {sigma:g}", _single(evidence.sound(study, sigma), shown)))
+        if auto is not None:
+            table = beside_published(evidence, study, sigma, auto)
+            parts.append((f"n = {spaced(auto.n)}, sigma {sigma:g}", _single(table, shown)))
     return of_study(study, parts)
 
 
-def in_brief(evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Sequence[float]) -> tuple[Parts, Parts]:
+def _single(table: pd.DataFrame | None, shown: Sequence[Shown]) -> str:
+    return NOT_RUN if table is None else f"{_words([table], shown)} ({counted(table)} of {len(table)} inputs)"
+
+
+def in_brief(
+    evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Sequence[float], longest: bool
+) -> tuple[Parts, Parts]:
     """The same in a line: the published form, by either kind of gradient, and `sound`; arrows lead to larger sigma."""
     published = [[evidence.published(study, sigma, gradient) for gradient in GRADIENTS] for sigma in sigmas]
-    return _line(study, published, shown), _line(study, [[evidence.sound(study, sigma)] for sigma in sigmas], shown)
+    sound = _line(study.name, [[beside_published(evidence, study, sigma)] for sigma in sigmas], shown)
+    auto = longest_auto(study) if longest else None
+    if auto is not None:
+        name = f"{study.name}, n = {spaced(auto.n).replace(' ', _SPACE)}"
+        sound += _line(name, [[beside_published(evidence, study, sigma, auto)] for sigma in sigmas], shown)
+    return _line(study.name, published, shown), sound
 
 
-def _line(study: Study, by_sigma: list[list[pd.DataFrame | None]], shown: Sequence[Shown]) -> Parts:
+def _line(name: str, by_sigma: Sequence[Sequence[pd.DataFrame | None]], shown: Sequence[Shown]) -> Parts:
     there = [table for tables in by_sigma for table in tables if table is not None]
     if not there:
-        return [(study.name, NOT_RUN)]
+        return [(name, NOT_RUN)]
     words = _ARROW.join(_words(tables, shown) for tables in by_sigma)
-    return [(f"{study.name} ({_counts(there)})", words.replace(" %", _PERCENT))]
+    return [(f"{name} ({_counts(there)})", words.replace(" %", f"{_SPACE}%"))]
 
 
 def _counts(tables: Iterable[pd.DataFrame]) -> str:
@@ -167,6 +172,11 @@ def _counts(tables: Iterable[pd.DataFrame]) -> str:
 
 def _words(tables: Sequence[pd.DataFrame | None], shown: Sequence[Shown]) -> str:
     return ", ".join(one.said(tables) or NOT_RUN for one in shown)
+
+
+def spaced(n: int) -> str:
+    """A number of draws as the pages write it."""
+    return f"{n:,}".replace(",", " ")
 
 
 def of_study(study: Study, parts: Parts) -> Parts:
@@ -186,53 +196,3 @@ def cell(parts: Parts) -> str:
 def unless_missing(cell: str, sentence: str) -> str:
     """The sentence, if the cell has any number to speak of."""
     return NOT_RUN.capitalize() if cell == NOT_RUN else sentence
-
-
-def radius_change(ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -> float | None:
-    """By how many percent Cohen's average radius of the one model exceeds that of the other, over all inputs."""
-    if ours is None or theirs is None:
-        return None
-    mine, base = (average_radius(method_view(table, "cohen")) for table in (ours, theirs))
-    return 100 * (mine / base - 1) if base > 0 else None
-
-
-def points_added(table: pd.DataFrame) -> tuple[float, float]:
-    """Percentage points of certified accuracy that the reported radius has over Cohen's: on average, and the most.
-
-    Both over radii up to the largest.
-    """
-    top = float(table["radius"].fillna(0.0).max())
-    radii = np.linspace(0.0, top, 41)[1:-1].tolist() if top > 0 else [0.0]
-    base = method_view(table, "cohen")
-    pairs = zip(certified_accuracy(table, radii), certified_accuracy(base, radii), strict=True)
-    points = [100 * (mine.accuracy - theirs.accuracy) for mine, theirs in pairs]
-    return float(np.mean(points)), max(points)
-
-
-def looks_of(evidence: Evidence, study: Study, gradient: GradientKind) -> tuple[float, float] | None:
-    """How many looks of n draws a timed search of `single` under `paper` makes, and the seconds of one."""
-    (wanted,) = (
-        wish
-        for wish in timing_wishes(evidence.scale, study)
-        if (wish.protocol, wish.methods, wish.gradient) == ("paper", ("single",), gradient)
-    )
-    table = evidence.frame(wanted)
-    seconds = None if table is None else mean_seconds(table)
-    if table is None or seconds is None:
-        return None
-    looks = table.loc[worked_on(table), "draws"].mean() / wanted.draws
-    return float(looks), seconds.value / float(looks)
-
-
-def times_of(evidence: Evidence, study: Study, protocol: str) -> dict[str, float] | None:
-    """Mean seconds of one input by column of the publication's table; None if a column is missing."""
-    found = {}
-    for wanted in timing_wishes(evidence.scale, study):
-        if wanted.protocol == protocol:
-            table = evidence.frame(wanted)
-            seconds = None if table is None else mean_seconds(table)
-            if seconds is None or wanted.methods is None:
-                return None
-            name = "Cohen" if wanted.methods == ("cohen",) else f"{wanted.methods[0]}, {wanted.gradient}"
-            found[name] = seconds.value
-    return found

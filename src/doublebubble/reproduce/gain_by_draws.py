@@ -11,8 +11,8 @@ from doublebubble.report.measures import REPORTED, Estimate, gain_in_sum
 from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.coin_votes import coined
 from doublebubble.reproduce.laboratory import Laboratory, Wanted
-from doublebubble.reproduce.method_gains import with_cohen
 from doublebubble.reproduce.results import Figure, Results, captioned
+from doublebubble.reproduce.same_inputs import with_cohen
 from doublebubble.reproduce.scales import SoundForm, Study
 from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame

@@ -19,7 +19,7 @@ _TRAININGS: tuple[tuple[TrainMethod, str], ...] = (("gaussian", "Gaussian traini
 
 
 def equal_time_study(scale: Scale, study: Study) -> Study:
-    """The same study with Gaussian training for about as long as MACER's takes."""
+    """The same study with Gaussian training for as long as MACER's takes."""
     training = {**study.training, "epochs": scale.equal_time_epochs}
     return replace(study, training=training, label=f"{study.name}-equal-time")
 

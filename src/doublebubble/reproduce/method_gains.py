@@ -24,6 +24,20 @@ def method_table(evidence: Evidence) -> str:
     return f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n{''.join(rows)}" if rows else ""
 
 
+def sound_table(evidence: Evidence) -> str:
+    """The columns of `sound` alone, on every input that it was run on; empty where nothing was run."""
+    methods = [*_methods("sound"), REPORTED]
+    rows = []
+    for study in evidence.scale.studies:
+        for sigma in study.sigmas:
+            table = evidence.frame(voted(study, sigma))
+            if table is not None:
+                cells = [gain_words(table, method, table, counted=False) for method in methods]
+                rows.append(f"| {study.name}, sigma {sigma:g} ({_correct(table)}) | {' | '.join(cells)} |\n")
+    columns = ["`sound`, gain over Cohen", *methods[:-1], "the plan"]
+    return f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n{''.join(rows)}" if rows else ""
+
+
 def _methods(protocol: Protocol) -> list[str]:
     return [method for method in registry.names(protocol) if method != _BASE]
 
@@ -32,13 +46,20 @@ def _rows(evidence: Evidence, published: list[str], sound: list[str]) -> Iterato
     for study in evidence.scale.studies:
         for sigma in study.curves:
             paper = evidence.published(study, sigma, "full")
-            ours = evidence.frame(voted(study, sigma))
+            ours = _same(evidence.frame(voted(study, sigma)), paper)
             if paper is None and ours is None:
                 continue
             cells = [gain_words(paper, method, paper, counted=False) for method in published]
             cells += [gain_words(ours, method, ours, counted=False) for method in (*sound, REPORTED)]
-            counts = ", ".join(str(_correct(table)) for table in (paper, ours) if table is not None)
+            counts = ", ".join(dict.fromkeys(str(_correct(table)) for table in (paper, ours) if table is not None))
             yield f"| {study.name}, sigma {sigma:g} ({counts}) | {' | '.join(cells)} |\n"
+
+
+def _same(table: pd.DataFrame | None, other: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The rows of the inputs that both have."""
+    if table is None or other is None:
+        return table
+    return table[table["index"].isin(other["index"])].reset_index(drop=True)
 
 
 def method_draws(scale: Scale) -> int:
@@ -58,23 +79,3 @@ def gain_words(table: pd.DataFrame | None, method: str, base: pd.DataFrame | Non
     if gain is None:
         return NOT_RUN
     return f"{gain.value:+z.1f} %" + (f" ({gain.n})" if counted else "")
-
-
-def with_cohen(table: pd.DataFrame | None, before: pd.DataFrame | None) -> pd.DataFrame | None:
-    """The table that has Cohen's radius of every input: its own, or one of the same inputs and n before it.
-
-    A run of `auto` need not hold Cohen's.
-    """
-    if table is None or _holds_cohen(table):
-        return table
-    same = ["index", "alpha", "selected"]
-    return before if before is not None and _holds_cohen(before) and table[same].equals(before[same]) else None
-
-
-def _holds_cohen(table: pd.DataFrame) -> bool:
-    return "radius_cohen" in table and not table["radius_cohen"].isna().any()
-
-
-def spaced(n: int) -> str:
-    """A number of draws as the pages write it."""
-    return f"{n:,}".replace(",", " ")

@@ -2,13 +2,14 @@
 
 import pandas as pd
 
-from doublebubble import registry
 from doublebubble.report.measures import REPORTED, mean_radius
+from doublebubble.reproduce.claim_cells import spaced
 from doublebubble.reproduce.coin_claims import Thrown, thrown
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
-from doublebubble.reproduce.method_gains import gain_words, spaced, with_cohen
-from doublebubble.reproduce.scales import Scale, SoundForm, Study
+from doublebubble.reproduce.method_gains import gain_words
+from doublebubble.reproduce.same_inputs import compared, longest_auto
+from doublebubble.reproduce.scales import Scale
 
 _HEAD = """- **The publication claims** certificates about 5 % larger on average, by looking at further points around
   each input and keeping the best.
@@ -42,7 +43,7 @@ def summary(evidence: Evidence) -> str:
 
 def summary_table(evidence: Evidence) -> str:
     """Its table alone: by study and sigma what the published search reports, what it reports on coins, what holds."""
-    auto = _auto(evidence.scale.studies[0])
+    auto = longest_auto(evidence.scale.studies[0])
     columns = [*_COLUMNS, _more(evidence.scale)]
     columns += [] if auto is None else [f"`sound`, `auto`, n = {spaced(auto.n)}"]
     head = f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
@@ -68,23 +69,16 @@ def _more(scale: Scale) -> str:
     return f"`sound`, n = {', '.join(map(spaced, sorted(draws)))}"
 
 
-def _auto(study: Study) -> SoundForm | None:
-    """The form of a study with most draws that leaves the method to `auto`."""
-    forms = [form for form in study.sound_forms if form.methods == (registry.AUTO,)]
-    return max(forms, key=lambda form: form.n, default=None)
-
-
 def _row(evidence: Evidence, one: Thrown) -> str:
     study, sigma, inputs = one.study, one.sigma, len(one.coins.shares)
     same, longest = (_of(one, evidence.sound(study, sigma)), _of(one, evidence.frame(voted(study, sigma))))
     words = [f"{gain:+z.1f} %" for gain in (100 * one.network.gain, one.coins.gain.value)]
-    words += [_gain(table, table, inputs) for table in (same, longest)]
-    auto = _auto(study)
+    words += [_gain(table, inputs) for table in (same, longest)]
+    auto = longest_auto(study)
     if auto is not None:
         table = _of(one, evidence.sound(study, sigma, auto))
-        beside = (_of(one, evidence.sound(study, sigma, form)) for form in study.sound_forms if form.n == auto.n)
-        base = next((found for found in (with_cohen(table, other) for other in beside) if found is not None), None)
-        words.append(_gain(table, base, inputs))
+        held = None if table is None else compared(evidence, table, study, sigma, auto)
+        words.append(_gain(held, inputs))
     return "| " + " | ".join([f"{study.name}, sigma {sigma:g} ({inputs})", *words]) + " |\n"
 
 
@@ -96,7 +90,7 @@ def _of(one: Thrown, table: pd.DataFrame | None) -> pd.DataFrame | None:
     return rows if len(rows) == len(one.coins.shares) else None
 
 
-def _gain(table: pd.DataFrame | None, base: pd.DataFrame | None, inputs: int) -> str:
-    """The gain, and of how many inputs if fewer of them were predicted correctly here."""
+def _gain(table: pd.DataFrame | None, inputs: int) -> str:
+    """The gain over Cohen's radii beside it, and of how many inputs if fewer of them were predicted correctly here."""
     correct = None if table is None else mean_radius(table, REPORTED)
-    return gain_words(table, REPORTED, base, counted=correct is not None and correct.n != inputs)
+    return gain_words(table, REPORTED, table, counted=correct is not None and correct.n != inputs)

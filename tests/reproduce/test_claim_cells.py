@@ -1,14 +1,6 @@
-"""A verdict says how much of a claim is borne out."""
+"""What stands in a cell: what was not run is named once, and a number is never beside nothing."""
 
-from doublebubble.reproduce.answers import verdict
 from doublebubble.reproduce.claim_cells import NOT_RUN, cell, unless_missing
-
-
-def test_a_verdict_counts_what_is_borne_out() -> None:
-    assert verdict([]) == NOT_RUN
-    assert verdict([True, True]) == "yes"
-    assert verdict([True, False]) == "in part"
-    assert verdict([False]) == "no"
 
 
 def test_what_was_not_run_is_named_once() -> None:
