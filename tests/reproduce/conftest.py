@@ -12,6 +12,8 @@ from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported, keep
 from doublebubble.reproduce.order import planned
 from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed
+from doublebubble.training import preset
+from doublebubble.types import TrainMethod
 from tests.reproduce.invented import COSTS, SCALE, STUDY, TOSSED, invent
 
 
@@ -21,8 +23,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for step in planned(SCALE):
         run = invent(folder / "made" / step.wanted.name, step.wanted, SCALE.alpha, False)
         pack_run(run.path, folder / "runs" / f"{step.wanted.name}{SUFFIX}")
-    for kind, seconds in (("gaussian", 10.0), ("macer", 55.0)):
-        note = Trained(arch="cnn", epochs=5, seconds=seconds, noisy_accuracy=0.5, weights_sha256="0")
+    trained: tuple[tuple[TrainMethod, float], ...] = (("gaussian", 10.0), ("macer", 55.0))
+    for kind, seconds in trained:
+        epochs = preset(STUDY.dataset, kind, 0.5, **SCALE.recipe(STUDY, kind)).epochs
+        note = Trained(arch="cnn", epochs=epochs, seconds=seconds, noisy_accuracy=0.5, weights_sha256="0")
         keep(folder / "models" / f"digits-{kind}-0.5.json", note)
     keep(folder / "simulations" / "training-cost.json", COSTS)
     keep(

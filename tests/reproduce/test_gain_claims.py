@@ -13,19 +13,17 @@ from doublebubble import registry
 from doublebubble.reproduce.claim_cells import (
     cell,
     in_brief,
-    mean_percent,
-    percent_in_sum,
     percents,
     share,
-    share_improved,
-    share_won,
 )
+from doublebubble.reproduce.claim_measures import improved_share, mean_percent, percent_in_sum, share_won
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.gain_claims import average_gain, boundary_wins, growth, improved, not_improvable
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
 from doublebubble.reproduce.scales import SoundForm, Study
-from doublebubble.reproduce.trials import median_grows, verdict, wins_more
+from doublebubble.reproduce.trials import in_a_word, median_grows, wins_more
 from doublebubble.runs.tables import load_run
+from doublebubble.types import GradientKind
 from tests.reproduce.invented import SCALE, STUDY
 
 
@@ -55,9 +53,12 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
     cohen, largest = radii(made, Wanted(STUDY, 0.5, "paper", "full"))
     table = evidence.published(STUDY, 0.5, "full")
     assert table is not None
-    assert share_improved(table) == sum(b > a for a, b in zip(cohen, largest, strict=True)) / len(cohen)
+    part, average = improved_share(table), mean_percent(table)
+    assert part is not None
+    assert average is not None
+    assert part.value == sum(b > a for a, b in zip(cohen, largest, strict=True)) / len(cohen)
     gain = float(np.mean([100 * (b / a - 1) for a, b in zip(cohen, largest, strict=True)]))
-    assert mean_percent(table) == pytest.approx(gain)
+    assert average.value == pytest.approx(gain)
     answer = average_gain(evidence)
     assert 0 < len(cohen) < 12, "some inputs are wrong or have no radius"
     total = 100 * (sum(largest) / sum(cohen) - 1)
@@ -70,7 +71,7 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
         f"digits, more inputs, sigma 0.5: {in_sum(plan)} ({len(plan[0])} of 20 inputs)"
     )
     narrow = in_sum(same).replace(" %", "\u00a0%")
-    assert answer.brief.sound == f"digits ({len(same[0])}): {narrow}"
+    assert answer.brief.sound == f"digits: {narrow}"
     thrifty = radii(made, Wanted(STUDY, 0.5, "paper", "full", wide=True, thrifty=True))
     aside = float(np.mean([100 * (b / a - 1) for a, b in zip(*thrifty, strict=True)]))
     assert "digits, thrifty form, sigma 0.5: " in answer.paper
@@ -83,7 +84,8 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
 def test_shares_that_methods_win_are_of_all_methods_that_were_asked_for(made: Path) -> None:
     for protocol in ("paper", "sound"):
         table = load_run(made / "made" / Wanted(STUDY, 0.5, protocol, "full", wide=protocol == "sound").name)
-        shares = {method: share_won(table, method) or 0.0 for method in registry.names(protocol)}
+        found = {method: share_won(table, method) for method in registry.names(protocol)}
+        shares = {method: 0.0 if one is None else one.value for method, one in found.items()}
         assert sum(shares.values()) == pytest.approx(1.0)
         assert set(shares) == {str(name).removeprefix("radius_") for name in table if str(name).startswith("radius_")}
         right = table[table["selected"] == table["label"]]
@@ -110,7 +112,7 @@ def test_an_answer_in_brief_has_both_gradients_and_a_verdict_of_both(made: Path)
     among = f"{least}" if least == most else f"{least} to {most}"
     assert brief.paper == f"digits ({among}): {line}"
     said = [low > 0.8 or (None if high > 0.8 else False) for low, high in bands]
-    assert brief.as_printed == f"not run; {verdict(said)}, on digits", "the claim is of Tiny-ImageNet"
+    assert brief.as_printed == f"not run; {in_a_word(said)} on digits", "the claim is of Tiny-ImageNet"
     assert "proves nothing" in boundary_wins(evidence).sentence
     assert not_improvable(evidence).brief.paper.endswith("% not improved")
 
@@ -122,10 +124,42 @@ def test_growth_is_tried_from_each_sigma_to_the_next_by_either_gradient(made: Pa
         tables = [load_run(made / "made" / Wanted(STUDY, sigma, "paper", gradient).name) for sigma in STUDY.sigmas]
         steps += list(pairwise(tables))
     assert len(steps) == 2 * (len(STUDY.sigmas) - 1) > 0
-    assert growth(evidence).brief.as_printed == verdict(median_grows(*step) for step in steps)
+    grown = in_a_word(median_grows(*step) for step in steps)
+    assert growth(evidence).brief.as_printed == f"growth: {grown} on digits; shape: not tested"
     methods = registry.names("paper")
-    won = verdict(wins_more(*step, "boundary", methods) for step in steps)
-    assert boundary_wins(evidence).brief.as_printed == won
+    won = in_a_word(wins_more(*step, "boundary", methods) for step in steps)
+    assert boundary_wins(evidence).brief.as_printed == f"{won} on digits"
+
+
+def test_a_step_over_a_sigma_that_was_not_run_is_none(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scale = replace(SCALE, studies=(replace(STUDY, sigmas=(0.5, 0.75, 1.0)),))
+    evidence = Evidence(made, scale)
+    assert evidence.published(STUDY, 0.75, "full") is None
+    assert evidence.published(STUDY, 1.0, "full") is not None
+    assert growth(evidence).brief.as_printed == "not run"
+
+
+def test_an_average_gain_must_be_one_in_sum_too(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One input with hardly any Cohen radius moves the mean of percentages and not the sum of radii."""
+    real = Evidence.published
+
+    def judged(gains: list[float], cohen: list[float]) -> str:
+        def held(evidence: Evidence, study: Study, sigma: float, gradient: GradientKind) -> pd.DataFrame | None:
+            table = real(evidence, study, sigma, gradient)
+            if table is None:
+                return None
+            base = pd.Series(cohen)
+            return table.assign(selected=3, label=3, radius_cohen=base, radius=base * (1 + pd.Series(gains) / 100))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Evidence, "published", held)
+            return average_gain(Evidence(made, SCALE)).brief.as_printed
+
+    even = [0.5] * 12
+    assert judged([9.0, 10.0] * 6, even) == "yes on digits"
+    assert judged([1.0, 2.0] * 6, even) == "no on digits"
+    assert judged([0.0, 11.0] * 6, even) == "undecided on digits"
+    assert judged([90.0, 91.0] * 3 + [0.0, 1.0] * 3, [1e-6] * 6 + [1.0] * 6) == "undecided on digits"
 
 
 class WithAuto(Evidence):
@@ -148,13 +182,13 @@ def test_auto_at_most_draws_stands_beside_claims_about_gains(made: Path) -> None
     long = "+10.0 %, in sum +10.0 %"
     count = len(radii(made, Wanted(STUDY, 0.5, "sound", "full", wide=True), 12)[0])
     assert answer.sound.endswith(f"<br>digits, n = 900, sigma 0.5: {long} ({count} of 12 inputs)")
-    assert answer.brief.sound.endswith(f"<br>digits, n = 900 ({count}): " + long.replace(" %", "\u00a0%"))
-    for claim in (boundary_wins, not_improvable):
-        assert "n = 900" not in claim(evidence).sound, "auto runs one method: shares of methods need them all"
+    assert answer.brief.sound.endswith("; n = 900: " + long.replace(" %", "\u00a0%"))
+    assert "n = 900" not in boundary_wins(evidence).sound, "auto runs one method: shares of methods need them all"
+    assert "digits, n = 900, sigma 0.25: 0% not improved" in not_improvable(evidence).sound
 
 
 def test_a_line_in_brief_names_what_was_not_run(made: Path, tmp_path: Path) -> None:
-    shown = share(share_improved)
+    shown = share(improved_share)
     for evidence in (Evidence(made, SCALE), Evidence(tmp_path, SCALE)):
         for parts in in_brief(evidence, STUDY, shown, (0.5, 7.0), longest=False):
             assert cell(parts).count("not run") == 1
@@ -168,5 +202,5 @@ def test_what_is_shown_is_the_least_and_the_most() -> None:
     low, high = (empty.assign(label=1, radius=0.5 * (1 + gain)) for gain in (-0.125, 0.25))
     assert average.said([high, empty, low]) == "-12.5 to +25.0 %"
     assert total.said([high]) == "in sum +25.0 %"
-    (part,) = share(share_improved, " of them")
+    (part,) = share(improved_share, " of them")
     assert part.said([low, high]) == "0 to 100% of them"

@@ -10,7 +10,7 @@ import pytest
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted
-from doublebubble.reproduce.macer_claim import macer, points_added, radius_change
+from doublebubble.reproduce.macer_claim import Three, macer, points_added, radius_change
 from doublebubble.runs.tables import load_run
 from tests.reproduce.invented import SCALE, STUDY
 
@@ -72,15 +72,17 @@ def test_macer_at_equal_time_is_beside_the_longer_training(made: Path, monkeypat
 
 def test_points_that_the_search_adds(made: Path) -> None:
     found = table(made)
-    average, most = points_added(found)
-    assert 0 <= average.value <= most
-    assert average.n == 12
-    none, least = points_added(found.assign(radius=found["radius_cohen"]))
-    assert (none.value, least) == (0.0, 0.0)
-    two = found.iloc[:2].assign(selected=1, label=1, prediction=1, radius=[1.0, 1.0], radius_cohen=[1.0, 0.5])
-    average, most = points_added(two.assign(correct=True))
-    assert average.value == pytest.approx(100 * 0.5 * 0.5, abs=2.0)
-    assert most == pytest.approx(50.0)
+    added = points_added(found)
+    assert added.shape == (12, 39)
+    assert added.min() >= 0
+    assert points_added(found.assign(radius=found["radius_cohen"])).max() == 0
+    two = found.iloc[:2].assign(selected=1, label=1, prediction=1, correct=True, radius=1.0, radius_cohen=[1.0, 0.5])
+    added = points_added(two)
+    assert added[0].max() == 0
+    assert added.mean() == pytest.approx(100 * 0.5 * 0.5, abs=2.0)
+    assert added.mean(0).max() == pytest.approx(50.0)
+    assert points_added(two.iloc[::-1]).tolist() == added.tolist(), "inputs in their order"
+    assert points_added(two, 2.0).mean() == pytest.approx(added.mean() / 2, abs=2.0), "the same over twice the radii"
 
 
 def test_a_change_of_radii_needs_both_tables(made: Path) -> None:
@@ -95,8 +97,10 @@ def test_a_change_of_radii_needs_both_tables(made: Path) -> None:
     assert (more.value, more.low, more.high) == pytest.approx((20.0, 20.0, 20.0)), "the same inputs in any order"
 
 
-def judged(made: Path, monkeypatch: pytest.MonkeyPatch, larger: float, searched: float) -> dict[str, str]:
-    """Verdicts where MACER's Cohen radii are so many times Gaussian training's, and the search's so many times its."""
+def judged(
+    made: Path, monkeypatch: pytest.MonkeyPatch, larger: float, searched: float, base: float = 1.01
+) -> dict[str, str]:
+    """Verdicts where MACER's Cohen radii are so many times Gaussian's, and the search's so many times either."""
     real = Evidence.frame
 
     def invented(evidence: Evidence, wanted: Wanted) -> pd.DataFrame | None:
@@ -104,7 +108,7 @@ def judged(made: Path, monkeypatch: pytest.MonkeyPatch, larger: float, searched:
         if found is None:
             return None
         cohen = pd.Series(np.linspace(0.5, 0.9, len(found)) * (larger if wanted.training == "macer" else 1.0))
-        times = searched if wanted.training == "macer" else 1.01
+        times = searched if wanted.training == "macer" else base
         return found.assign(selected=3, label=3, prediction=3, correct=True, radius_cohen=cohen, radius=times * cohen)
 
     with monkeypatch.context() as patch:
@@ -113,8 +117,23 @@ def judged(made: Path, monkeypatch: pytest.MonkeyPatch, larger: float, searched:
     return dict(part.split(": ") for part in words.removesuffix(", on digits").split("; "))
 
 
-def test_verdicts_of_macer_are_of_its_three_parts(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdicts_of_macer_are_of_each_part(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     epochs = f"radii, by {SCALE.macer_training['epochs']} epochs instead of 440"
-    assert judged(made, monkeypatch, 1.15, 1.2) == {"cost": "no", epochs: "yes", "4 points": "yes"}
-    assert judged(made, monkeypatch, 1.05, 1.0) == {"cost": "no", epochs: "no", "4 points": "no"}
-    assert judged(made, monkeypatch, 1.15, 1.02)["4 points"].endswith("no"), "more than without MACER, but not 4"
+    parts = ("cost", epochs, "4 points of certified accuracy", "4 % of the average radius", "more than without MACER")
+    assert judged(made, monkeypatch, 1.15, 1.2) == dict(zip(parts, ("no", "yes", "yes", "yes", "yes"), strict=True))
+    assert judged(made, monkeypatch, 1.05, 1.0, 1.2) == dict(zip(parts, ("no", "no", "no", "no", "no"), strict=True))
+    found = judged(made, monkeypatch, 1.15, 1.045)
+    assert found["4 % of the average radius"] == "yes"
+    assert found["4 points of certified accuracy"] != "yes"
+
+
+def test_sound_is_of_the_same_inputs_first_and_of_more_aside(made: Path) -> None:
+    answer = macer(Evidence(made, SCALE))
+    assert (
+        answer.sound.count("sigma 0.5, 12 inputs: ") == answer.sound.count("more inputs, sigma 0.5, 20 inputs: ") == 1
+    )
+    assert "sigma 0.5, 12 inputs: " in answer.brief.sound
+    assert "20 inputs" not in answer.brief.sound
+    assert "the plan adds" in answer.sound
+    assert "the search adds" not in answer.sound
+    assert Three(None, None, None).on(Three(None, None, None)) == Three(None, None, None)

@@ -86,4 +86,4 @@ def test_a_gain_in_words_has_its_inputs_and_no_minus_before_a_zero() -> None:
 
 
 def test_draws_are_written_in_groups_of_three() -> None:
-    assert [spaced(n) for n in (150, 1500, 100_000)] == ["150", "1 500", "100 000"]
+    assert [spaced(n) for n in (150, 1500, 10_000, 100_000)] == ["150", "1500", "10 000", "100 000"]

@@ -12,6 +12,7 @@ from doublebubble.errors import RunError
 from doublebubble.reproduce import chosen_scale
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted, model_name
+from doublebubble.reproduce.looking import keep
 from doublebubble.reproduce.networks import command, networks_section, trainings
 from doublebubble.reproduce.order import planned
 from doublebubble.reproduce.order import trainings as wanted_trainings
@@ -44,9 +45,18 @@ def test_a_row_has_the_digests_of_file_and_runs(made: Path, tmp_path: Path) -> N
     assert [row.split(" | ")[0] for row in rows] == ["| digits-gaussian-0.5", "| digits-macer-0.5"]
     found = evidence.certified_with("digits-gaussian-0.5")
     assert found is not None
-    assert rows[0].endswith(f"| cnn | 5 | 0.500 | {found[1]} | `0` | `{found[0][:16]}` |")
+    epochs = preset(STUDY.dataset, "gaussian", 0.5, **SCALE.recipe(STUDY, "gaussian")).epochs
+    assert rows[0].endswith(f"| cnn | {epochs} | 0.500 | {found[1]} | `0` | `{found[0][:16]}` |")
     assert networks_section(Evidence(tmp_path, SCALE)) == ""
     assert Evidence(tmp_path, SCALE).certified_with("digits-gaussian-0.5") is None
+
+
+def test_a_network_of_other_epochs_than_its_scale_says_is_an_error(made: Path, tmp_path: Path) -> None:
+    note = Evidence(made, SCALE).trained("digits-gaussian-0.5")
+    assert note is not None
+    keep(tmp_path / "models" / "digits-gaussian-0.5.json", note.model_copy(update={"epochs": note.epochs + 1}))
+    with pytest.raises(RunError, match=f"digits-gaussian-0.5: expected {note.epochs} epochs, as its scale says, got"):
+        networks_section(Evidence(tmp_path, SCALE))
 
 
 def test_runs_of_two_models_under_one_name_are_an_error(tmp_path: Path) -> None:

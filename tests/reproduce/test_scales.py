@@ -2,8 +2,10 @@
 
 import pytest
 
+from docs import generate_reproduction
 from doublebubble.errors import SettingError
 from doublebubble.reproduce import SCALES, chosen_scale
+from doublebubble.reproduce.evidence import Evidence
 from doublebubble.training import preset
 
 
@@ -70,4 +72,11 @@ def test_cpu_scale_is_what_the_page_of_claims_is_made_of() -> None:
     )
     macer = preset("mnist", "macer", 0.5, **{**scale.study("mnist-lenet").training, **scale.macer_training})
     assert macer.epochs == preset("mnist", "gaussian", 0.5, **scale.study("mnist-lenet").training).epochs
-    assert scale.equal_time_epochs == macer.draws * macer.epochs
+
+
+def test_equal_time_is_as_long_as_was_measured() -> None:
+    scale = chosen_scale("cpu")
+    macer = preset("mnist", "macer", 0.5, **scale.recipe(scale.study(scale.macer), "macer"))
+    cost = Evidence(generate_reproduction.RESULTS, scale).training_cost()
+    assert cost is not None
+    assert scale.equal_time_epochs == pytest.approx(macer.epochs * cost.ratio, rel=0.02)

@@ -16,14 +16,14 @@ from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import Reported
 from doublebubble.reproduce.packed import SUFFIX, read_packed
 from doublebubble.reproduce.scales import SoundForm, Study
-from doublebubble.reproduce.summary import _luck, summary, summary_table
+from doublebubble.reproduce.summary import _luck, _part, summary, summary_table
 from tests.reproduce.invented import SCALE, STUDY, TOSSED
 
 
 def test_the_summary_has_what_is_reported_what_coins_report_and_what_holds(tossed: Evidence, made: Path) -> None:
     assert summary(Evidence(made, SCALE)) == ""
     (one,) = thrown(tossed, STUDY)
-    row = summary(tossed).splitlines()[-2]
+    row = summary_table(tossed).splitlines()[-1]
     gains = [100 * (sum(one.network.largest) / sum(one.network.cohen) - 1), 100 * (0.8 / 0.75 - 1 + 0.2) / 3]
     cells = [f"{gains[0]:+.1f} %", f"{gains[1]:+.1f} %", NOT_RUN, NOT_RUN]
     assert row == f"| {STUDY.name}, sigma 0.5 (2) | {' | '.join(cells)} |"
@@ -34,7 +34,7 @@ def test_the_summary_has_what_is_reported_what_coins_report_and_what_holds(tosse
     right = [record for record in records if record.counts["select"].get(record.label or 0) == 60]  # as invented
     plan, cohen = sum(record.radius or 0.0 for record in right), sum(record.radii["cohen"] for record in right)
     fewer = "" if len(right) == 2 else f" ({len(right)})"
-    row = summary(Evidence(tossed.folder, SCALE)).splitlines()[-2]
+    row = summary_table(Evidence(tossed.folder, SCALE)).splitlines()[-1]
     assert row.endswith(2 * f" | {100 * (plan / cohen - 1):+.1f} %{fewer}" + " |")
     assert summary(tossed) in claims_page(tossed)
 
@@ -42,20 +42,34 @@ def test_the_summary_has_what_is_reported_what_coins_report_and_what_holds(tosse
 def test_the_summary_says_which_part_of_the_gain_coins_have(tossed: Evidence) -> None:
     (one,) = thrown(tossed, STUDY)
     part = (0.8 / 0.75 - 1 + 0.2) / 3 / (sum(one.network.largest) / sum(one.network.cohen) - 1)
-    word = "all is luck" if part >= 1 else f"{part:.0%} or more is luck"
-    assert f"**Of what it reports here, {word}**" in summary(tossed)
+    assert f"all the same:\n  {part:.0%} to {part:.0%} of what it reports on the network, on" in summary(tossed)
 
 
-def test_luck_is_the_least_part_and_rows_that_are_all_luck_are_counted(tossed: Evidence) -> None:
+def test_luck_explains_a_row_if_many_throws_gain_as_much(tossed: Evidence) -> None:
     (one,) = thrown(tossed, STUDY)
-    coins = one.coins.gain.value / 100
-    rows = [
-        replace(one, network=Reported(cohen=(1.0,), largest=(1 + gain,), looks=(0,)))
-        for gain in (2 * coins, coins / 2, coins / 3)
-    ]
-    assert _luck(rows) == "50% or more is luck, all of it in 2 of 3 rows"
-    assert _luck(rows[1:]) == "all is luck"
-    assert _luck(rows[:1]) == "50% or more is luck"
+    throw = one.coins.throws[0]
+    coins = one.coins.model_copy(
+        update={"throws": tuple(throw.model_copy(update={"largest": (0.5 + k / 100, 0.25)}) for k in range(39))}
+    )
+    gains = sorted(coins.gains)
+    assert len(gains) == 39
+    rows = {
+        at: replace(one, coins=coins, network=Reported(cohen=(1.0,), largest=(1 + gain / 100,), looks=(0,)))
+        for at, gain in (("none", 99.0), ("one", gains[-1] - 1e-6), ("two", gains[-2] - 1e-6), ("all", -1.0))
+    }
+    assert {at: (row.as_much, row.luck) for at, row in rows.items()} == {
+        "none": (0, False),
+        "one": (1, False),
+        "two": (2, True),
+        "all": (39, True),
+    }
+    assert _luck([rows["two"], rows["all"]]) == "Luck explains what it reports here"
+    assert _luck([rows["two"], rows["one"]]) == "Luck explains what it reports here in 1 of 2 rows"
+    assert _luck([rows["none"]]) == "What it reports here is more than luck explains"
+    lost = replace(one, network=Reported(cohen=(1.0,), largest=(1.0,), looks=(0,)))
+    assert _part([lost]) == ""
+    twice = replace(one, network=Reported(cohen=(1.0,), largest=(1 + one.coins.gain.value / 200,), looks=(0,)))
+    assert _part([lost, twice]) == "200% to 200% of what it reports on the network, "
 
 
 class Held(Evidence):
@@ -85,6 +99,7 @@ def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(
     monkeypatch.setattr(Held, "tables", dict(zip(asked, (beside, beside, auto), strict=True)))
     *_, row = summary_table(evidence).splitlines()
     assert row.endswith(" | +20.0 % |")
+    assert "guaranteed, and gain over Cohen's here +20.0 to +20.0 % with n = 400." in summary(evidence)
     monkeypatch.setattr(Held, "tables", {asked[2]: auto})
     *_, row = summary_table(evidence).splitlines()
     assert row.endswith(f" | {NOT_RUN} |")

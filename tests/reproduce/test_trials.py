@@ -2,23 +2,12 @@
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta
-from scipy.stats import t as student
 
 from doublebubble.report.measures import Estimate
 from doublebubble.reproduce.claim_cells import NOT_RUN
-from doublebubble.reproduce.trials import (
-    Trial,
-    beyond,
-    improved_share,
-    mean_gain_percent,
-    median_grows,
-    verdict,
-    wins_more,
-)
+from doublebubble.reproduce.trials import Trial, agreed, beyond, in_a_word, median_grows, verdict, wins_more
 
 METHODS = ("cohen", "single", "boundary")
 
@@ -48,9 +37,22 @@ def winning(boundary: list[bool]) -> pd.DataFrame:
         ([False, None, True, False], "1 yes, 2 no, 1 undecided"),
     ],
 )
-def test_a_verdict_is_one_word_or_counts_each(tries: list[Trial], word: str) -> None:
-    assert verdict(tries) == word
-    assert verdict(tries, "on digits") == (word if word == NOT_RUN else f"{word}, on digits")
+def test_tries_are_one_word_or_counted(tries: list[Trial], word: str) -> None:
+    assert in_a_word(tries) == word
+
+
+def test_a_verdict_names_studies_of_which_the_same_is_said_together() -> None:
+    assert verdict({}) == verdict({"a": []}) == NOT_RUN
+    assert verdict({"a": [True, True]}) == "yes on a"
+    found: dict[str, list[Trial]] = {"a": [False], "b": [None, True], "c": [], "d": [False, False], "e": [True, None]}
+    assert verdict(found) == "no on a, d; 1 yes, 1 undecided on b, e"
+
+
+def test_all_must_agree() -> None:
+    assert agreed([True, True]) is True
+    assert agreed([False]) is False
+    for said in ([], [None], [True, False], [True, None], [None, False]):
+        assert agreed(said) is None
 
 
 def test_a_number_is_beyond_a_limit_only_with_its_whole_band() -> None:
@@ -59,25 +61,6 @@ def test_a_number_is_beyond_a_limit_only_with_its_whole_band() -> None:
     assert beyond(Estimate(4.0, 3.0, 5.5, 9), 5.0) is None
     assert beyond(Estimate(4.0, 3.0, 5.0, 9), 5.0) is False
     assert beyond(Estimate(99.0, None, None, 3), 5.0) is None
-
-
-def test_the_share_that_is_improved_has_an_exact_band() -> None:
-    found = improved_share(pd.concat([gaining([10.0] * 9 + [0.0]), gaining([50.0], 10).assign(label=4)]))
-    assert found is not None
-    assert (found.value, found.n) == (0.9, 10)
-    assert found.low == pytest.approx(beta.ppf(0.025, 9, 2))
-    assert found.high == pytest.approx(beta.ppf(0.975, 10, 1))
-    assert improved_share(gaining([1.0]).assign(label=4)) is None
-
-
-def test_the_mean_gain_is_of_percentages_with_students_band() -> None:
-    gains = [0.0, 0.0, 3.0, 8.0, 1.0, 0.5, 2.0]
-    found = mean_gain_percent(gaining(gains))
-    assert found is not None
-    reach = student.ppf(0.975, 6) * np.std(gains, ddof=1) / math.sqrt(7)
-    assert found.value == pytest.approx(np.mean(gains))
-    assert found.high == pytest.approx(np.mean(gains) + reach)
-    assert mean_gain_percent(gaining([1.0]).assign(radius_cohen=0.0)) is None
 
 
 def test_growth_is_the_median_change_of_the_same_inputs() -> None:

@@ -35,6 +35,10 @@ class Estimate:
     high: float | None
     n: int
 
+    def holds(self, value: float) -> bool:
+        """Whether the band holds a value; one without ends holds all."""
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
 
 def method_view(table: pd.DataFrame, method: str) -> pd.DataFrame:
     """The run as if only this method had been asked for: valid at level alpha, like the run itself.

@@ -1,18 +1,12 @@
-"""The cells of the page on claims: measures of a run's table, and their words by sigma, gradient and study."""
+"""The cells of the page on claims: measures in words, by sigma, gradient and study."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-from doublebubble import registry
-from doublebubble.report.measures import (
-    REPORTED,
-    gain_in_sum,
-    improvements,
-    winners,
-)
+from doublebubble.report.measures import Estimate
+from doublebubble.reproduce.claim_measures import counted
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS
 from doublebubble.reproduce.same_inputs import beside_published, longest_auto
@@ -20,7 +14,7 @@ from doublebubble.reproduce.scales import Study
 from doublebubble.types import GradientKind
 
 NOT_RUN = "not run"
-Measure = Callable[[pd.DataFrame], float | None]
+Measure = Callable[[pd.DataFrame], Estimate | None]
 Parts = list[tuple[str, str]]
 _SPACE = "\u00a0"
 _ARROW = f"{_SPACE}→ "  # lines of a narrow cell break after an arrow, and nowhere within a number
@@ -28,66 +22,32 @@ _ARROW = f"{_SPACE}→ "  # lines of a narrow cell break after an arrow, and now
 
 @dataclass(frozen=True)
 class Shown:
-    """A measure, and how it is written: its number, a unit, and a word before it if there is one."""
+    """A measure, and how it is written: its number so many times, a unit, and a word before it if there is one."""
 
     measure: Measure
     number: str
     unit: str
     word: str = ""
+    times: int = 1
 
     def said(self, tables: Iterable[pd.DataFrame | None]) -> str | None:
         """The measure of a table, or the least and the most of several; nothing if none has it."""
-        found = [value for table in tables if table is not None and (value := self.measure(table)) is not None]
+        found = [one.value for table in tables if table is not None and (one := self.measure(table)) is not None]
         if not found:
             return None
-        words = dict.fromkeys(self.number.format(value) for value in (min(found), max(found)))
+        words = dict.fromkeys(self.number.format(self.times * value) for value in (min(found), max(found)))
         return f"{self.word}{' to '.join(words)}{self.unit}"
 
 
 def share(measure: Measure, after: str = "") -> tuple[Shown, ...]:
     """A share, in percent."""
-    return (Shown(lambda table: None if (part := measure(table)) is None else 100 * part, "{:.0f}", f"%{after}"),)
+    return (Shown(measure, "{:.0f}", f"%{after}", times=100),)
 
 
 def percents(**measures: Measure) -> tuple[Shown, ...]:
     """Gains in percent, each under its name; the first needs none."""
     words = ["", *(f"{name.replace('_', ' ')} " for name in list(measures)[1:])]
     return tuple(Shown(measure, "{:+z.1f}", " %", word) for word, measure in zip(words, measures.values(), strict=True))
-
-
-def share_improved(table: pd.DataFrame) -> float | None:
-    """The part of correctly predicted inputs whose reported radius is above Cohen's."""
-    _, gain = improvements(table, REPORTED)
-    return float((gain > 0).mean()) if len(gain) else None
-
-
-def mean_percent(table: pd.DataFrame) -> float | None:
-    """The mean gain of the reported radius over Cohen's, in percent."""
-    _, gain = improvements(table, REPORTED)
-    return float(gain.mean()) if len(gain) else None
-
-
-def percent_in_sum(table: pd.DataFrame) -> float | None:
-    """By how many percent the reported radii exceed Cohen's in sum."""
-    gain = gain_in_sum(table, REPORTED, table)
-    return None if gain is None else gain.value
-
-
-def median_percent(table: pd.DataFrame) -> float | None:
-    """The median of the same."""
-    _, gain = improvements(table, REPORTED)
-    return float(np.median(gain)) if len(gain) else None
-
-
-def share_won(table: pd.DataFrame, method: str) -> float | None:
-    """The part of correctly predicted inputs on which a method is largest, of all that the run was asked for."""
-    found = winners(table, [name for name in registry.names() if f"radius_{name}" in table])
-    return found[method].value if method in found else None
-
-
-def counted(table: pd.DataFrame) -> int:
-    """How many inputs are correctly predicted and have a Cohen radius, so that a gain over it can be told."""
-    return len(improvements(table, REPORTED)[0])
 
 
 def hardest(evidence: Evidence) -> Study:
@@ -148,20 +108,20 @@ def in_brief(
 ) -> tuple[Parts, Parts]:
     """The same in a line: the published form, by either kind of gradient, and `sound`; arrows lead to larger sigma."""
     published = [[evidence.published(study, sigma, gradient) for gradient in GRADIENTS] for sigma in sigmas]
-    sound = _line(study.name, [[beside_published(evidence, study, sigma)] for sigma in sigmas], shown)
+    there = [table for tables in published for table in tables if table is not None]
+    name = f"{study.name} ({_counts(there)})" if there else study.name
+    sound = _arrows([[beside_published(evidence, study, sigma)] for sigma in sigmas], shown)
     auto = longest_auto(study) if longest else None
     if auto is not None:
-        name = f"{study.name}, n = {spaced(auto.n).replace(' ', _SPACE)}"
-        sound += _line(name, [[beside_published(evidence, study, sigma, auto)] for sigma in sigmas], shown)
-    return _line(study.name, published, shown), sound
+        more = _arrows([[beside_published(evidence, study, sigma, auto)] for sigma in sigmas], shown)
+        sound += f"; n = {spaced(auto.n).replace(' ', _SPACE)}: {more}"
+    return [(name, _arrows(published, shown))], [(study.name, sound)]
 
 
-def _line(name: str, by_sigma: Sequence[Sequence[pd.DataFrame | None]], shown: Sequence[Shown]) -> Parts:
-    there = [table for tables in by_sigma for table in tables if table is not None]
-    if not there:
-        return [(name, NOT_RUN)]
-    words = _ARROW.join(_words(tables, shown) for tables in by_sigma)
-    return [(f"{name} ({_counts(there)})", words.replace(" %", f"{_SPACE}%"))]
+def _arrows(by_sigma: Sequence[Sequence[pd.DataFrame | None]], shown: Sequence[Shown]) -> str:
+    if all(table is None for tables in by_sigma for table in tables):
+        return NOT_RUN
+    return _ARROW.join(_words(tables, shown) for tables in by_sigma).replace(" %", f"{_SPACE}%")
 
 
 def _counts(tables: Iterable[pd.DataFrame]) -> str:
@@ -175,8 +135,8 @@ def _words(tables: Sequence[pd.DataFrame | None], shown: Sequence[Shown]) -> str
 
 
 def spaced(n: int) -> str:
-    """A number of draws as the pages write it."""
-    return f"{n:,}".replace(",", " ")
+    """A number of draws as the pages write it: from five digits on in groups of three."""
+    return str(n) if n < 10_000 else f"{n:,}".replace(",", " ")
 
 
 def of_study(study: Study, parts: Parts) -> Parts:

@@ -9,6 +9,7 @@ from doublebubble.reproduce.coin_votes import Coined
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import Reported
 from doublebubble.reproduce.scales import Study
+from doublebubble.runs.statistics import BAND_ALPHA
 
 _HEAD = """### On networks
 
@@ -32,11 +33,20 @@ class Thrown:
     coins: Coined
 
     @property
+    def as_much(self) -> int:
+        """How many throws gain no less than the network."""
+        return sum(gain >= 100 * self.network.gain for gain in self.coins.gains)
+
+    @property
+    def luck(self) -> bool:
+        """Whether luck alone explains the network's gain: were it one more throw, so many would not be rare."""
+        return (1 + self.as_much) / (1 + len(self.coins.gains)) > BAND_ALPHA
+
+    @property
     def row(self) -> str:
         """The line of the table."""
-        gains, said = self.coins.gains, 100 * self.network.gain
-        cells = [self.study.name, f"{self.sigma:g}", str(len(self.coins.shares)), f"{said:+.2f} %"]
-        cells += [percent(self.coins.gain), f"{sum(gain >= said for gain in gains)} of {len(gains)}"]
+        cells = [self.study.name, f"{self.sigma:g}", str(len(self.coins.shares)), f"{100 * self.network.gain:+.2f} %"]
+        cells += [percent(self.coins.gain), f"{self.as_much} of {len(self.coins.gains)}"]
         cells += [f"{self.coins.predicted:+.2f} %", f"{self.network.improved:.0%}", f"{self.coins.improved:.0%}"]
         return "| " + " | ".join(cells) + " |\n"
 

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator
 
+from doublebubble.errors import RunError
 from doublebubble.reproduce.evidence import Evidence, Trained
 from doublebubble.reproduce.laboratory import model_name
 from doublebubble.reproduce.macer import equal_time_study
 from doublebubble.reproduce.scales import Scale, Study
+from doublebubble.training import preset
 from doublebubble.types import TrainMethod
 
 _HEAD = """## The networks
 
 Accuracy is that under noise on training images that were held out. Weights are not kept; the commands below the table
-train them again, at each sigma. On the same processor, by as many threads, they have the same digest to the bit (how
-many there were is not recorded); others add in another order and end with other weights of much the same accuracy.
+train them again, at each sigma; where sums are added in the same order they have the same digest to the bit
+([how to see to that](reproduce.md#results-that-are-kept)), elsewhere they are other weights of much the same accuracy.
 *File*: how the SHA-256 of model.safetensors begins; *model*: how the digest begins by which runs name it.
 
 | network | architecture | epochs | accuracy under noise | processor | file | model |
@@ -28,6 +30,9 @@ def networks_section(evidence: Evidence) -> str:
         name = model_name(study, method, sigma)
         note = evidence.trained(name)
         if note is not None:
+            planned = preset(study.dataset, method, sigma, **evidence.scale.recipe(study, method)).epochs
+            if note.epochs != planned:
+                raise RunError(f"{name}: expected {planned} epochs, as its scale says, got {note.epochs}")
             rows.append(_row(name, note, evidence.certified_with(name)))
             commands[command(evidence.scale, study, method)] = None
     if not rows:

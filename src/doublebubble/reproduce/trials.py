@@ -1,6 +1,6 @@
 """Whether what a claim says is so on the inputs that were run, by more than chance: yes, no, or undecided.
 
-Numbers with their bands in, one word for the page on claims out.
+Numbers with their bands in, a few words for the page on claims out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from doublebubble.report.measures import REPORTED, Estimate, improvements, mean, median, proportion, radii_of
+from doublebubble.report.measures import REPORTED, Estimate, improvements, median, radii_of
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.runs.statistics import BAND_ALPHA
 
@@ -24,16 +24,10 @@ def beyond(found: Estimate, limit: float) -> Trial:
     return False if found.high is not None and found.high <= limit else None
 
 
-def improved_share(table: pd.DataFrame) -> Estimate | None:
-    """The share of inputs with a Cohen radius whose reported radius is above it, with Clopper and Pearson's band."""
-    _, gain = improvements(table, REPORTED)
-    return proportion(int((gain > 0).sum()), len(gain)) if len(gain) else None
-
-
-def mean_gain_percent(table: pd.DataFrame) -> Estimate | None:
-    """The mean gain in percent, with Student's band."""
-    _, gain = improvements(table, REPORTED)
-    return mean(gain) if len(gain) else None
+def agreed(said: Iterable[Trial]) -> Trial:
+    """What all of them say; nothing is decided where they differ."""
+    found = set(said)
+    return found.pop() if len(found) == 1 else None
 
 
 def median_grows(earlier: pd.DataFrame, later: pd.DataFrame) -> Trial:
@@ -54,18 +48,24 @@ def wins_more(earlier: pd.DataFrame, later: pd.DataFrame, method: str, methods: 
     return more > less
 
 
-def verdict(tries: Iterable[Trial], where: str = "") -> str:
-    """Whether every try bears a claim out, none does, none decides; else how many of each.
-
-    `where` says on what it was tried, if that is not what the claim is of.
-    """
+def in_a_word(tries: Iterable[Trial]) -> str:
+    """Whether every try bears a claim out, none does, or none decides; else how many of each."""
     found = list(tries)
-    if not found:
-        return NOT_RUN
     counts = {word: found.count(one) for word, one in (("yes", True), ("no", False), ("undecided", None))}
     there = [word for word, count in counts.items() if count]
-    word = there[0] if len(there) == 1 else ", ".join(f"{counts[word]} {word}" for word in there)
-    return f"{word}, {where}" if where else word
+    if len(there) < 2:
+        return there[0] if there else NOT_RUN
+    return ", ".join(f"{counts[word]} {word}" for word in there)
+
+
+def verdict(by_study: Mapping[str, Iterable[Trial]]) -> str:
+    """The same for each study, those of which the same is said together; those without a try are left out."""
+    said = dict[str, list[str]]()
+    for study, tries in by_study.items():
+        word = in_a_word(tries)
+        if word != NOT_RUN:
+            said.setdefault(word, []).append(study)
+    return "; ".join(f"{word} on {', '.join(studies)}" for word, studies in said.items()) or NOT_RUN
 
 
 def _gains(table: pd.DataFrame) -> Mapping[int, float]:
