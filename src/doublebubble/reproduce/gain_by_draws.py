@@ -12,7 +12,7 @@ from doublebubble.report.tables import panel_table, percent
 from doublebubble.reproduce.coin_votes import coined
 from doublebubble.reproduce.laboratory import Laboratory, Wanted
 from doublebubble.reproduce.results import Figure, Results, captioned
-from doublebubble.reproduce.same_inputs import with_cohen
+from doublebubble.reproduce.same_inputs import on_inputs, with_cohen
 from doublebubble.reproduce.scales import SoundForm, Study
 from doublebubble.runs.store import StoredRun
 from doublebubble.runs.tables import frame
@@ -59,8 +59,7 @@ def _lines(lab: Laboratory, study: Study, sigma: float) -> tuple[tuple[DrawnLine
         for form in forms:  # auto comes last, over the Cohen radii of the run before it
             found = lab.run(_wanted(study, sigma, form))
             used.append(found)
-            mine = frame(found)
-            mine = mine[mine["index"].isin(table["index"])].reset_index(drop=True)
+            mine = on_inputs(frame(found), table["index"])
             base = with_cohen(mine, base)
             gain = None if base is None else gain_in_sum(mine, REPORTED, base)
             if gain is not None:

@@ -12,6 +12,7 @@ from doublebubble.reproduce.claim_cells import NOT_RUN, Parts, cell
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
 from doublebubble.reproduce.macer import equal_time_study
+from doublebubble.reproduce.same_inputs import on_inputs
 from doublebubble.reproduce.scales import Study
 from doublebubble.reproduce.training_cost import TrainingCost
 from doublebubble.reproduce.trials import Trial, beyond, in_a_word
@@ -39,7 +40,7 @@ class Three:
         if other.macer is None:
             return Three(None, None, None)
         chosen = other.macer["index"]
-        cut = (None if t is None else t[t["index"].isin(chosen)] for t in (self.macer, self.gaussian, self.longer))
+        cut = (None if t is None else on_inputs(t, chosen) for t in (self.macer, self.gaussian, self.longer))
         return Three(*cut)
 
     @property

@@ -9,6 +9,7 @@ from doublebubble.report.measures import REPORTED, gain_in_sum, mean_radius
 from doublebubble.reproduce.claim_cells import NOT_RUN
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.same_inputs import on_inputs
 from doublebubble.reproduce.scales import Scale
 from doublebubble.types import Protocol
 
@@ -46,20 +47,15 @@ def _rows(evidence: Evidence, published: list[str], sound: list[str]) -> Iterato
     for study in evidence.scale.studies:
         for sigma in study.curves:
             paper = evidence.published(study, sigma, "full")
-            ours = _same(evidence.frame(voted(study, sigma)), paper)
+            ours = evidence.frame(voted(study, sigma))
+            if ours is not None and paper is not None:
+                ours = on_inputs(ours, paper["index"])
             if paper is None and ours is None:
                 continue
             cells = [gain_words(paper, method, paper, counted=False) for method in published]
             cells += [gain_words(ours, method, ours, counted=False) for method in (*sound, REPORTED)]
             counts = ", ".join(dict.fromkeys(str(_correct(table)) for table in (paper, ours) if table is not None))
             yield f"| {study.name}, sigma {sigma:g} ({counts}) | {' | '.join(cells)} |\n"
-
-
-def _same(table: pd.DataFrame | None, other: pd.DataFrame | None) -> pd.DataFrame | None:
-    """The rows of the inputs that both have."""
-    if table is None or other is None:
-        return table
-    return table[table["index"].isin(other["index"])].reset_index(drop=True)
 
 
 def method_draws(scale: Scale) -> int:

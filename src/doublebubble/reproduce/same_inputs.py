@@ -1,11 +1,18 @@
 """`sound` on the inputs of the published form: what stands side by side on the page is of the same inputs."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from doublebubble import registry
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS
 from doublebubble.reproduce.scales import SoundForm, Study
+
+
+def on_inputs(table: pd.DataFrame, chosen: Iterable[int]) -> pd.DataFrame:
+    """The rows of these inputs."""
+    return table[table["index"].isin(list(chosen))].reset_index(drop=True)
 
 
 def beside_published(
@@ -19,7 +26,7 @@ def beside_published(
     published = next((one for kind in GRADIENTS if (one := evidence.published(study, sigma, kind)) is not None), None)
     if table is None or published is None:
         return None
-    rows = table[table["index"].isin(published["index"])].reset_index(drop=True)
+    rows = on_inputs(table, published["index"])
     return compared(evidence, rows, study, sigma, form) if len(rows) == len(published) else None
 
 
@@ -31,7 +38,7 @@ def compared(
     tables = [rows, *(evidence.sound(study, sigma, other) for other in forms)]
     for other in tables:
         if other is not None:
-            base = with_cohen(rows, other[other["index"].isin(rows["index"])].reset_index(drop=True))
+            base = with_cohen(rows, on_inputs(other, rows["index"]))
             if base is not None:
                 return rows.assign(radius_cohen=base["radius_cohen"])
     return None

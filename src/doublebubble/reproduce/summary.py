@@ -10,7 +10,7 @@ from doublebubble.reproduce.coin_claims import Thrown, thrown
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.method_gains import gain_words
-from doublebubble.reproduce.same_inputs import compared, longest_auto
+from doublebubble.reproduce.same_inputs import compared, longest_auto, on_inputs
 from doublebubble.reproduce.scales import Scale
 
 _HEAD = """- **The publication says**: look at further points around each input, keep the largest radius that one
@@ -122,7 +122,7 @@ def _of(one: Thrown, table: pd.DataFrame | None) -> pd.DataFrame | None:
     """The rows of the inputs whose coins were thrown; nothing if one of them was not run."""
     if table is None:
         return None
-    rows = table[table["index"].isin(list(one.coins.shares))].reset_index(drop=True)
+    rows = on_inputs(table, one.coins.shares)
     return rows if len(rows) == len(one.coins.shares) else None
 
 
