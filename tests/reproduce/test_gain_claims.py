@@ -183,6 +183,8 @@ def test_auto_at_most_draws_stands_beside_claims_about_gains(made: Path) -> None
     count = len(radii(made, Wanted(STUDY, 0.5, "sound", "full", wide=True), 12)[0])
     assert answer.sound.endswith(f"<br>digits, n = 900, sigma 0.5: {long} ({count} of 12 inputs)")
     assert answer.brief.sound.endswith("; n = 900: " + long.replace(" %", "\u00a0%"))
+    nothing = average_gain(WithAuto(made.parent / "nowhere", scale))
+    assert nothing.sound == nothing.brief.sound == "not run"
     assert "n = 900" not in boundary_wins(evidence).sound, "auto runs one method: shares of methods need them all"
     assert "digits, n = 900, sigma 0.25: 0% not improved" in not_improvable(evidence).sound
 

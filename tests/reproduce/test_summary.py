@@ -64,7 +64,7 @@ def test_luck_explains_a_row_if_many_throws_gain_as_much(tossed: Evidence) -> No
         "all": (39, True),
     }
     assert _luck([rows["two"], rows["all"]]) == "Luck explains what it reports here"
-    assert _luck([rows["two"], rows["one"]]) == "Luck explains what it reports here in 1 of 2 rows"
+    assert _luck([rows["two"], rows["one"]]) == "Luck explains what it reports here on 1 of 2 networks"
     assert _luck([rows["none"]]) == "What it reports here is more than luck explains"
     lost = replace(one, network=Reported(cohen=(1.0,), largest=(1.0,), looks=(0,)))
     assert _part([lost]) == ""

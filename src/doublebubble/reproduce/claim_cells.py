@@ -114,7 +114,8 @@ def in_brief(
     auto = longest_auto(study) if longest else None
     if auto is not None:
         more = _arrows([[beside_published(evidence, study, sigma, auto)] for sigma in sigmas], shown)
-        sound += f"; n = {spaced(auto.n).replace(' ', _SPACE)}: {more}"
+        if (sound, more) != (NOT_RUN, NOT_RUN):
+            sound += f"; n = {spaced(auto.n).replace(' ', _SPACE)}: {more}"
     return [(name, _arrows(published, shown))], [(study.name, sound)]
 
 

@@ -90,8 +90,8 @@ _INSTEAD = """## What to use instead
 
 `sound`: with probability at least 1 - alpha over the draws of an input the radius holds. Mean radii over correctly
 predicted inputs: Cohen's, and that of the plan that was fixed before the certify draws; and the latter over the former.
-`auto` computes one method alone: the Cohen radii beside it are those of the row above, of the same inputs and n. Radii
-of rows with as many inputs compare; gains do in any case.
+`auto` computes one method alone: the Cohen radii beside it are those of the row above, of the same inputs and n. Only
+radii of rows with the same inputs compare.
 
 {figure}| study | sigma | n | alpha | methods | inputs | Cohen | plan | gain |
 |---|---|---|---|---|---|---|---|---|

@@ -40,12 +40,13 @@ _COLUMNS = [
 
 def summary(evidence: Evidence) -> str:
     """The answer for a reader who has less than a minute; empty where no coins were thrown."""
-    found, scale = _found(evidence), evidence.scale
-    if not found:
+    scale = evidence.scale
+    every = [one for study in scale.studies for one in thrown(evidence, study)]
+    if not every:
         return ""
     return _HEAD.format(
-        luck=_luck(found),
-        part=_part(found),
+        luck=_luck(every),
+        part=_part(every),
         gains=_gains(evidence),
         table=summary_table(evidence),
         n=scale.studies[0].n,
@@ -70,11 +71,13 @@ def _found(evidence: Evidence) -> list[Thrown]:
 
 
 def _luck(found: list[Thrown]) -> str:
-    """In how many rows the network gains no more than luck alone explains."""
-    rows = sum(one.luck for one in found)
-    if rows == 0:
+    """On how many networks, one for each sigma, it gains no more than luck alone explains."""
+    count = sum(one.luck for one in found)
+    if count == 0:
         return "What it reports here is more than luck explains"
-    return "Luck explains what it reports here" + (f" in {rows} of {len(found)} rows" if rows < len(found) else "")
+    return "Luck explains what it reports here" + (
+        f" on {count} of {len(found)} networks" if count < len(found) else ""
+    )
 
 
 def _part(found: list[Thrown]) -> str:
