@@ -115,6 +115,23 @@ def test_it_is_what_the_verifier_proves_and_hardly_more(side: float, ahead: floa
     assert not confirmed(bound * (1 - 1e-5))
 
 
+@pytest.mark.parametrize("ahead", [0.0, 0.15])
+def test_where_draws_prove_nothing_the_verifier_allows_the_shift_beside_the_largest_slope(ahead: float) -> None:
+    test, votes, shift = RayTest(1000, 1000, 0.3, 1.0, 2.5), VoteBounds(0.3, 0.25), 0.2
+    most = largest_lead_gradient(votes)
+
+    def proved(gamma: float) -> None:
+        seen = RayMoments(0.2, ahead, *means(np.zeros(test.n2)))
+        numbers = {**test._asdict(), **seen._asdict(), "gamma": gamma, "shift": shift}
+        rule = {"rule": "profile", "rivals": [1], "alpha": [1e-2], "radius": 0.0, "numbers": numbers}
+        ray_bound(cast(Rule, rule), test.n1 + test.n2, 1 - mp.mpf(0.3), mp.mpf(0.25), mp.mpf(1e-2))
+
+    proved((most + shift) * (1 + 1e-9))
+    for part in (1e-6, 0.5, 1 - 1e-6):
+        with pytest.raises(Unconfirmed):
+            proved(most + part * shift)
+
+
 def test_the_logarithm_is_bounded_from_below() -> None:
     for reach in (1e-3, 0.2, 0.6, 0.9):
         x = np.linspace(-reach, 3 * reach, 4001)

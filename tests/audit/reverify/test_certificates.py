@@ -13,8 +13,10 @@ import torch
 import doublebubble as db
 from doublebubble.audit.oracles import HalfSpace
 from doublebubble.audit.reverify import Confirmation, Verdict, reverify
-from doublebubble.audit.reverify.numbers import mp, upper_tail
-from doublebubble.certificate import Claim, Status
+from doublebubble.audit.reverify.balls import check_ball
+from doublebubble.audit.reverify.certificates import _check_radius
+from doublebubble.audit.reverify.numbers import Unconfirmed, mp, upper_tail
+from doublebubble.certificate import Ball, Claim, Status
 from doublebubble.types import Guarantee
 from tests.audit.reverify.made import METHODS, Sample, samples
 
@@ -264,6 +266,27 @@ def test_each_ball_is_for_the_one_class() -> None:
     sample = samples()["double"]
     evidence = {**sample.certificate.balls[1].evidence, "top": 1 - sample.certificate.prediction}
     assert refuted(sample.with_ball(1, evidence=evidence), "different classes")
+
+
+@pytest.mark.parametrize("top", [-1, 4, True, 1.0, None])
+def test_the_class_of_a_ball_is_one_of_those_counted(top: object) -> None:
+    ball = samples()["counts"].certificate.balls[0]
+    assert len(ball.counts) == 4
+    with pytest.raises(Unconfirmed, match="the class of a ball is"):
+        check_ball(replace(ball, evidence={**ball.evidence, "top": top}), 0.5, None, None, 6)
+
+
+def test_a_ball_elsewhere_does_not_lend_its_radius_to_one_at_the_input() -> None:
+    x = np.zeros(2)
+    at_input, elsewhere = (
+        Ball(centre, radius, 100, 0.01, np.array([90, 10]), "votes")
+        for centre, radius in ((None, 0.25), (np.array([0.75, 0.0]), 1.0))
+    )
+    claim = Claim(0.25 - 1e-9, (at_input, elsewhere), (1.0, 0.0), False, "")
+    _check_radius("double", claim, x, None, None)
+    for radius in (0.5, 1.0):
+        with pytest.raises(Unconfirmed, match=r"exceeds the 0\.250000 that the balls prove"):
+            _check_radius("double", replace(claim, radius=radius), x, None, None)
 
 
 def test_what_is_not_known_is_not_confirmed() -> None:

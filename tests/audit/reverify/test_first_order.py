@@ -1,11 +1,14 @@
 """The verifier's (F3) against sets chosen by sorting a fine grid, and against the bound that certificates use."""
 
+from typing import cast
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from doublebubble.audit.reverify.first_order import excess, psi
-from doublebubble.audit.reverify.numbers import mp
+from doublebubble.audit.reverify.first_order import excess, psi, slope_bound
+from doublebubble.audit.reverify.numbers import Unconfirmed, mp
+from doublebubble.audit.reverify.votes import Rule
 from doublebubble.bounds.cumulant import cumulant
 
 GRID = np.linspace(-12, 12, 240001)
@@ -50,3 +53,20 @@ def test_with_one_mass_no_other_way_is_less(s: float, offset: float, q: float) -
     together = excess(ends[2], ends[0], mass)
     for low in (0, 1):
         assert together <= excess(ends[1], ends[0], mass) + excess(ends[2], ends[low], mass) + NOISE
+
+
+@pytest.mark.parametrize("shift", [None, 0.2])
+def test_where_draws_prove_nothing_no_less_is_proved_than_the_largest_slope_and_the_shift(shift: float | None) -> None:
+    """With a stake of next to nothing; the largest slope is that of two half-spaces, each of one class."""
+    most = norm.pdf(norm.ppf(0.3)) + norm.pdf(norm.ppf(0.25)) + (shift or 0.0)
+    numbers = {"n1": 1000, "n2": 1000, "offset": 0.3, "lam": 1e-3, "tilt": 1.0, "dot": 0.0, "norm1": 0.1, "norm2": 0.1}
+
+    def proved(gamma: float) -> None:
+        given = {**numbers, "gamma": gamma, **({} if shift is None else {"shift": shift})}
+        rule = {"rule": "first_order", "numbers": given}
+        slope_bound(cast(Rule, rule), 2000, 1 - mp.mpf(0.3), mp.mpf(0.25), mp.mpf(1e-2))
+
+    proved(most * (1 + 1e-9))
+    for part in (1e-6, 0.1, 0.5):
+        with pytest.raises(Unconfirmed, match="the half moments prove a gradient"):
+            proved(most * (1 - part))

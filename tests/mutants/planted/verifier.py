@@ -2,11 +2,13 @@
 
 from tests.mutants.mutant import Mutant
 
-_BALLS, _CERTIFICATES, _GEOMETRY, _NUMBERS, _VOTES, _FIRST, _RUNS, _REASONS = (
+_BALLS, _CERTIFICATES, _GEOMETRY, _NUMBERS, _VOTES, _FIRST, _RUNS, _REASONS, _RAYS = (
     f"audit/reverify/{name}.py"
-    for name in ("balls", "certificates", "geometry", "numbers", "votes", "first_order", "runs", "reasons")
+    for name in ("balls", "certificates", "geometry", "numbers", "votes", "first_order", "runs", "reasons", "rays")
 )
 _TESTS = "audit/reverify/test_certificates.py"
+_FIRST_TESTS = "audit/reverify/test_first_order.py"
+_RAY_TESTS = "bounds/test_ray_gradient.py"
 _REASON_TESTS = "audit/reverify/test_reasons.py"
 _CHANGED = f"{_REASON_TESTS}::test_a_true_reason_is_confirmed_and_a_changed_one_refuted"
 
@@ -211,5 +213,37 @@ MUTANTS = (
         '_agrees(said["stop"], said["stop"],',
         "Sampling that was given up would be said to have ended at the cap.",
         (_CHANGED,),
+    ),
+    Mutant(
+        "a-ball-elsewhere-counts-as-at-the-input",
+        _CERTIFICATES,
+        "if all(ball.centre is None for ball in claim.balls):",
+        "if any(ball.centre is None for ball in claim.balls):",
+        "The largest ball's radius would be claimed about the input, wherever that ball lies.",
+        (f"{_TESTS}::test_a_ball_elsewhere_does_not_lend_its_radius_to_one_at_the_input",),
+    ),
+    Mutant(
+        "class-of-a-ball-out-of-range",
+        _BALLS,
+        "type(top) is int and 0 <= top <",
+        "type(top) is int or 0 <= top <",
+        "The votes of the last class would stand for class -1.",
+        (f"{_TESTS}::test_the_class_of_a_ball_is_one_of_those_counted",),
+    ),
+    Mutant(
+        "slope-descends-from-too-low",
+        _FIRST,
+        "        x += shift\n",
+        "",
+        "What no draw proves would be confirmed: eta adds to the largest slope.",
+        (f"{_FIRST_TESTS}::test_where_draws_prove_nothing_no_less_is_proved_than_the_largest_slope_and_the_shift",),
+    ),
+    Mutant(
+        "slope-off-the-line-descends-from-too-low",
+        _RAYS,
+        "x = most + shift\n",
+        "x = most\n",
+        "The same of the slope off the line.",
+        (f"{_RAY_TESTS}::test_where_draws_prove_nothing_the_verifier_allows_the_shift_beside_the_largest_slope",),
     ),
 )
