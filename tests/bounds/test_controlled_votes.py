@@ -191,9 +191,10 @@ def test_less_variance_takes_fewer_draws() -> None:
     assert growth > 1.03 * kl
 
 
-def test_a_majority_is_shown_at_the_level_set_aside() -> None:
+@pytest.mark.parametrize("alpha", [0.4, 0.02])
+def test_a_majority_is_shown_at_the_level_set_aside(alpha: float) -> None:
     """At p = 1/2, where it is hardest, by exact sums; and it takes few votes where it is clear."""
-    alpha, cap = 0.4, 60
+    cap = 60
     chance = chance_of(
         (0, 0),
         lambda state, cell: (state[0] + (cell == 0), state[1] + (cell == 1)),

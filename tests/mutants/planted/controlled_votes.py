@@ -36,6 +36,14 @@ MUTANTS = (
         ("bounds/test_controlled_votes.py::test_a_majority_is_shown_at_the_level_set_aside",),
     ),
     Mutant(
+        "majority-shown-at-one-level-for-all",
+        _CONTROLLED,
+        "    level = MAJORITY * alpha\n",
+        "    level = MAJORITY\n",
+        "The smaller alpha is, the more often a class with half of the probability would be changed to beyond it.",
+        ("bounds/test_controlled_votes.py::test_a_majority_is_shown_at_the_level_set_aside",),
+    ),
+    Mutant(
         "change-not-paid-for",
         _LEADER,
         "    alpha = (alpha - reserve) * (1 - 1e-12) if reserve else alpha\n",
