@@ -25,7 +25,7 @@ from doublebubble.reproduce.claims_page import FIGURES, claims_page, image_of
 from doublebubble.reproduce.evidence import Evidence, Trained
 from doublebubble.reproduce.looking import read_simulation
 from doublebubble.reproduce.method_gains import method_table
-from doublebubble.reproduce.packed import SUFFIX, pack_run, unpacked
+from doublebubble.reproduce.packed import SUFFIX, pack_runs, unpacked
 from doublebubble.reproduce.summary import summary_table
 from doublebubble.runs.record import Record
 from doublebubble.runs.spec import RunSpec
@@ -66,9 +66,8 @@ def pack(out: Path, results: Path = RESULTS) -> int:
     """Take what is complete of an experiment's folder into results; the size of all results in bytes."""
     for model in sorted(path for path in (out / "models").glob("*") if (path / SETTINGS).exists()):
         _note_training(model, results / "models")  # first: other weights stop it
-    for run in sorted(path for path in (out / "runs").glob("*") if path.is_dir()):
-        if not read_run(run).missing:
-            pack_run(run, results / "runs" / f"{run.name}{SUFFIX}")
+    runs = sorted(path for path in (out / "runs").glob("*") if path.is_dir())
+    pack_runs([run for run in runs if not read_run(run).missing], results / "runs")
     for kept in sorted((out / "simulations").glob("*.json")):
         _copy(kept, results / "simulations" / kept.name)
     _keep_figures(out / TIMED, results)
@@ -132,13 +131,17 @@ def audit(results: Path = RESULTS) -> list[str]:
     ]
     for file in sorted((results / "runs").glob(f"*{SUFFIX}")):
         with unpacked(file) as folder:
-            run = read_run(folder)
-            if isinstance(run.spec, RunSpec) and run.spec.config.protocol == "sound":
-                inputs, _ = inputs_of(run.spec)  # those under DOUBLEBUBBLE_DATA
-                problems += [
-                    f"{file.name}: {verdict}" for verdict in reverify_run(run, inputs) if not verdict.confirmed
-                ]
+            problems += [problem for run in sorted(folder.iterdir()) for problem in _unconfirmed(run)]
     return problems
+
+
+def _unconfirmed(folder: Path) -> list[str]:
+    """What of a run under `sound` is not confirmed."""
+    run = read_run(folder)
+    if not isinstance(run.spec, RunSpec) or run.spec.config.protocol != "sound":
+        return []
+    inputs, _ = inputs_of(run.spec)  # those under DOUBLEBUBBLE_DATA
+    return [f"{folder.name}: {verdict}" for verdict in reverify_run(run, inputs) if not verdict.confirmed]
 
 
 def _note_training(model: Path, folder: Path) -> None:

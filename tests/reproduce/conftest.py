@@ -1,6 +1,5 @@
 """Results of an invented laboratory at a small scale, packed as those under results/ are."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,8 @@ from doublebubble.reproduce.interval_cost import IntervalCost, Timed
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported, keep
 from doublebubble.reproduce.order import planned
-from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed
+from doublebubble.reproduce.packed import pack_runs
+from doublebubble.runs.store import read_run
 from doublebubble.training import preset
 from doublebubble.types import TrainMethod
 from tests.reproduce.invented import COSTS, SCALE, STUDY, TOSSED, invent
@@ -20,9 +20,9 @@ from tests.reproduce.invented import COSTS, SCALE, STUDY, TOSSED, invent
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    for step in planned(SCALE):
-        run = invent(folder / "made" / step.wanted.name, step.wanted, SCALE.alpha, False)
-        pack_run(run.path, folder / "runs" / f"{step.wanted.name}{SUFFIX}")
+    wishes = [step.wanted for step in planned(SCALE)]
+    runs = [invent(folder / "made" / wanted.name, wanted, SCALE.alpha, False) for wanted in wishes]
+    pack_runs([run.path for run in runs], folder / "runs")
     trained: tuple[tuple[TrainMethod, float], ...] = (("gaussian", 10.0), ("macer", 55.0))
     for kind, seconds in trained:
         epochs = preset(STUDY.dataset, kind, 0.5, **SCALE.recipe(STUDY, kind)).epochs
@@ -40,10 +40,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tossed(tmp_path: Path, made: Path) -> Evidence:
     """The invented results, with coins for two inputs that the network predicts correctly, the later one first."""
     wanted = Wanted(STUDY, TOSSED, "paper", "approximate")
-    file = f"{wanted.name}{SUFFIX}"
-    (tmp_path / "runs").mkdir()
-    shutil.copyfile(made / "runs" / file, tmp_path / "runs" / file)
-    right = [record.index for record in read_packed(tmp_path / "runs" / file).records if predicted_correctly(record)]
+    run = made / "made" / wanted.name
+    pack_runs([run], tmp_path / "runs")
+    right = [record.index for record in read_run(run).records if predicted_correctly(record)]
     coins = Coined(
         name=voted(STUDY, TOSSED).name,
         sigma=TOSSED,

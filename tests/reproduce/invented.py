@@ -76,8 +76,10 @@ def invent(path: Path, wanted: Wanted, alpha: float, always_wrong: bool) -> Stor
         paper=search.model_copy(update={"first_step": wanted.first_step}),
     )
     info = DATASETS[study.dataset]
+    first = study.inputs if wanted.which == "other" else 0
+    indices = range(first, first + wanted.inputs)
     made = spec(
-        f"0:{wanted.inputs}",
+        f"{indices.start}:{indices.stop}",
         size=info.sizes[1],
         dataset=study.dataset,
         sigma=wanted.sigma,
@@ -85,7 +87,7 @@ def invent(path: Path, wanted: Wanted, alpha: float, always_wrong: bool) -> Stor
         config=config,
     )
     with RunStore(path, made) as store:
-        for index in range(wanted.inputs):
+        for index in indices:
             store.append(_record(index, wanted, rng, alpha, methods, always_wrong))
     return read_run(path)
 

@@ -9,8 +9,9 @@ import pytest
 from doublebubble.reproduce.claim_times import looks_of, ratios, times_of, usual
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted
-from doublebubble.reproduce.packed import SUFFIX, read_packed
+from doublebubble.reproduce.packed import pack_runs
 from doublebubble.reproduce.timing import timing_wishes
+from doublebubble.runs.store import read_run
 from tests.reproduce.invented import SCALE, STUDY
 
 
@@ -23,8 +24,8 @@ def test_times_are_of_inputs_that_were_worked_on(made: Path) -> None:
     ]
     wishes = [wish for wish in timing_wishes(SCALE, STUDY) if wish.protocol == "paper"]
     worked = [
-        {one.index: sum(one.seconds.values()) for one in read_packed(file).records if one.status != "wrong_class"}
-        for file in (made / "runs" / f"{wish.name}{SUFFIX}" for wish in wishes)
+        {one.index: sum(one.seconds.values()) for one in read_run(run).records if one.status != "wrong_class"}
+        for run in (made / "made" / wish.name for wish in wishes)
     ]
     common = set.intersection(*map(set, worked))
     assert 0 < len(common) < SCALE.timing_inputs, "some inputs are left at once in one of the runs"
@@ -48,7 +49,7 @@ def test_a_look_is_n_draws(made: Path) -> None:
             for one in timing_wishes(SCALE, STUDY)
             if (one.protocol, one.methods, one.gradient) == ("paper", ("single",), kind)
         )
-        records = read_packed(made / "runs" / f"{wish.name}{SUFFIX}").records
+        records = read_run(made / "made" / wish.name).records
         seconds = [sum(one.seconds.values()) for one in records if one.status != "wrong_class"]
         looks = 100 / SCALE.timing_n  # an invented record has 100 draws, all of them in select
         assert found == pytest.approx((looks, median(seconds) / looks))
@@ -58,10 +59,7 @@ def test_nothing_is_said_without_all_columns(made: Path, tmp_path: Path) -> None
     nothing = Evidence(tmp_path, SCALE)
     assert times_of(nothing, STUDY, "paper") is None
     assert looks_of(nothing, STUDY, "full") is None
-    (tmp_path / "runs").mkdir()
-    for wish in timing_wishes(SCALE, STUDY)[:-1]:
-        file = f"{wish.name}{SUFFIX}"
-        (tmp_path / "runs" / file).write_bytes((made / "runs" / file).read_bytes())
+    pack_runs([made / "made" / wish.name for wish in timing_wishes(SCALE, STUDY)[:-1]], tmp_path / "runs")
     assert times_of(Evidence(tmp_path, SCALE), STUDY, "paper") is not None
     assert times_of(Evidence(tmp_path, SCALE), STUDY, "sound") is None
 

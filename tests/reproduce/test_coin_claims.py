@@ -13,17 +13,15 @@ from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.gain_claims import improved
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported
-from doublebubble.reproduce.packed import SUFFIX, read_packed
+from doublebubble.runs.store import read_run
 from tests.reproduce.invented import SCALE, STUDY, TOSSED
 
 
-def test_networks_stand_beside_their_coins(tossed: Evidence) -> None:
+def test_networks_stand_beside_their_coins(made: Path, tossed: Evidence) -> None:
     (one,) = thrown(tossed, STUDY)
     records = {
         record.index: record
-        for record in read_packed(
-            tossed.folder / "runs" / f"{Wanted(STUDY, TOSSED, 'paper', 'approximate').name}{SUFFIX}"
-        ).records
+        for record in read_run(made / "made" / Wanted(STUDY, TOSSED, "paper", "approximate").name).records
     }
     later, first = (records[index] for index in one.coins.shares)
     assert later.index > first.index

@@ -221,7 +221,7 @@ def test_names_of_runs_differ_exactly_where_the_wishes_do() -> None:
         Wanted(study, 0.5, "paper", "full", alpha=0.01),
         Wanted(study, 0.5, "paper", "full", thrifty=True),
         Wanted(Study("digits", 100, 6, (0.5,), (0.5,), label="other"), 0.5, "paper", "full"),
-        Wanted(Study("digits", 100, 6, (0.5,), (0.5,), wide=9), 0.5, "paper", "full", wide=True),
+        Wanted(Study("digits", 100, 6, (0.5,), (0.5,), wide=9), 0.5, "paper", "full", which="all"),
     ]
     assert len({wish.name for wish in wishes}) == len(wishes)
     assert Wanted(study, 0.5, "paper", "full", first_step=0.01).name == wishes[0].name

@@ -16,8 +16,8 @@ from tests.reproduce.invented import InventedLaboratory, Silent
 
 FORMS = (
     SoundForm(1000, 0.001),
-    SoundForm(5000, 0.001, ("cohen", "profile"), wide=False),
-    SoundForm(5000, 0.001, ("profile",), wide=False),  # holds no Cohen radii, as auto
+    SoundForm(5000, 0.001, ("cohen", "profile"), which="published"),
+    SoundForm(5000, 0.001, ("profile",), which="published"),  # holds no Cohen radii, as auto
 )
 
 
@@ -52,12 +52,12 @@ def test_points_are_ratios_of_sums_over_the_inputs_of_the_published_form(lab: In
     assert points["on coins"][40.0] == coined(lab, study, paper, 0.5).gain
     assert list(points["sound"]) == [40.0, 1000.0, 5000.0]
     for n, wanted in (
-        (40.0, Wanted(study, 0.5, "sound", "full", wide=True)),
+        (40.0, Wanted(study, 0.5, "sound", "full", which="all")),
         (1000.0, Wanted.of_form(study, 0.5, FORMS[0])),
         (5000.0, Wanted.of_form(study, 0.5, FORMS[1])),
     ):
         found = lab.run(wanted)
-        assert (len(found.records) > len(indices)) == wanted.wide
+        assert (len(found.records) > len(indices)) == (wanted.which == "all")
         held = right(found.records, indices)
         gain = ratio([r.radius or 0.0 for r in held], [r.radii["cohen"] for r in held])
         assert points["sound"][n].value == pytest.approx(gain)

@@ -64,7 +64,7 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
     total = 100 * (sum(largest) / sum(cohen) - 1)
     assert f"/ {gain:+.1f} %, in sum {total:+.1f} % (" in answer.paper
     assert f"{len(cohen)} of 12 inputs)" in answer.paper
-    every = Wanted(STUDY, 0.5, "sound", "full", wide=True)
+    every = Wanted(STUDY, 0.5, "sound", "full", which="all")
     same, plan = radii(made, every, 12), radii(made, every)
     assert answer.sound == (
         f"digits, sigma 0.5: {in_sum(same)} ({len(same[0])} of 12 inputs)<br>"
@@ -72,7 +72,7 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
     )
     narrow = in_sum(same).replace(" %", "\u00a0%")
     assert answer.brief.sound == f"digits: {narrow}"
-    thrifty = radii(made, Wanted(STUDY, 0.5, "paper", "full", wide=True, thrifty=True))
+    thrifty = radii(made, Wanted(STUDY, 0.5, "paper", "full", which="all", thrifty=True))
     aside = float(np.mean([100 * (b / a - 1) for a, b in zip(*thrifty, strict=True)]))
     assert "digits, thrifty form, sigma 0.5: " in answer.paper
     assert "thrifty" not in answer.brief.paper
@@ -82,8 +82,8 @@ def test_numbers_are_those_of_the_records(made: Path) -> None:
 
 
 def test_shares_that_methods_win_are_of_all_methods_that_were_asked_for(made: Path) -> None:
-    for protocol in ("paper", "sound"):
-        table = load_run(made / "made" / Wanted(STUDY, 0.5, protocol, "full", wide=protocol == "sound").name)
+    for wanted in (Wanted(STUDY, 0.5, "paper", "full"), Wanted(STUDY, 0.5, "sound", "full", which="all")):
+        table, protocol = load_run(made / "made" / wanted.name), wanted.protocol
         found = {method: share_won(table, method) for method in registry.names(protocol)}
         shares = {method: 0.0 if one is None else one.value for method, one in found.items()}
         assert sum(shares.values()) == pytest.approx(1.0)
@@ -163,16 +163,17 @@ def test_an_average_gain_must_be_one_in_sum_too(made: Path, monkeypatch: pytest.
 
 
 class WithAuto(Evidence):
-    """`sound` by `auto` at most draws: a tenth more than Cohen on the inputs of the published form."""
+    """`sound` by `auto` at most draws: a tenth more than Cohen on the inputs of the published form, or on all."""
 
-    form = SoundForm(900, 0.001, ("auto",), wide=False)
+    form = SoundForm(900, 0.001, ("auto",), which="published")
+    rest: SoundForm | None = None
 
     def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:
         table = super().sound(study, sigma)
         if form is None or table is None:
             return table
-        assert form == self.form
-        return table[:12].assign(radius=1.1 * table["radius_cohen"])
+        part = {self.form: table[:12], self.rest: table[12:]}.get(form)
+        return None if part is None else part.assign(radius=1.1 * table["radius_cohen"])
 
 
 def test_auto_at_most_draws_stands_beside_claims_about_gains(made: Path) -> None:
@@ -180,13 +181,17 @@ def test_auto_at_most_draws_stands_beside_claims_about_gains(made: Path) -> None
     evidence = WithAuto(made, scale)
     answer = average_gain(evidence)
     long = "+10.0 %, in sum +10.0 %"
-    count = len(radii(made, Wanted(STUDY, 0.5, "sound", "full", wide=True), 12)[0])
+    count = len(radii(made, Wanted(STUDY, 0.5, "sound", "full", which="all"), 12)[0])
     assert answer.sound.endswith(f"<br>digits, n = 900, sigma 0.5: {long} ({count} of 12 inputs)")
     assert answer.brief.sound.endswith("; n = 900: " + long.replace(" %", "\u00a0%"))
     nothing = average_gain(WithAuto(made.parent / "nowhere", scale))
     assert nothing.sound == nothing.brief.sound == "not run"
     assert "n = 900" not in boundary_wins(evidence).sound, "auto runs one method: shares of methods need them all"
     assert "digits, n = 900, sigma 0.25: 0% not improved" in not_improvable(evidence).sound
+    evidence.rest = replace(evidence.form, which="other")
+    count = len(radii(made, Wanted(STUDY, 0.5, "sound", "full", which="all"), 20)[0])
+    every = f"<br>digits, n = 900, more inputs, sigma 0.5: {long} ({count} of 20 inputs)"
+    assert average_gain(evidence).sound == answer.sound + every
 
 
 def test_a_line_in_brief_names_what_was_not_run(made: Path, tmp_path: Path) -> None:

@@ -11,15 +11,16 @@ from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.method_gains import gain_words, method_table, sound_table
-from doublebubble.reproduce.packed import SUFFIX, read_packed
+from doublebubble.reproduce.packed import pack_runs
 from doublebubble.runs.record import Record
+from doublebubble.runs.store import read_run
 from doublebubble.types import Protocol
 from tests.reproduce.invented import SCALE, STUDY
 
 
 def right(made: Path, wanted: Wanted, inputs: int | None = None) -> list[Record]:
     """The records, or the first ones, whose class under test is the label: as invented, it has most select draws."""
-    records = read_packed(made / "runs" / f"{wanted.name}{SUFFIX}").records[:inputs]
+    records = read_run(made / "made" / wanted.name).records[:inputs]
     return [record for record in records if record.counts["select"].get(record.label or 0) == 60]
 
 
@@ -66,9 +67,7 @@ def test_sound_has_a_table_of_all_its_inputs_and_sigmas(made: Path, tmp_path: Pa
 def test_what_was_not_run_is_said_and_nothing_is_an_empty_table(made: Path, tmp_path: Path) -> None:
     assert method_table(Evidence(tmp_path, SCALE)) == ""
     wanted = voted(STUDY, STUDY.curves[0])
-    (tmp_path / "runs").mkdir()
-    file = f"{wanted.name}{SUFFIX}"
-    (tmp_path / "runs" / file).write_bytes((made / "runs" / file).read_bytes())
+    pack_runs([made / "made" / wanted.name], tmp_path / "runs")
     (row,) = method_table(Evidence(tmp_path, SCALE)).splitlines()[2:]
     published = registry.names("paper")[1:]
     assert row.startswith(f"| {STUDY.name}, sigma {wanted.sigma:g} ({len(right(made, wanted))}) |")

@@ -10,13 +10,13 @@ import pytest
 from doublebubble.cli.train import train
 from doublebubble.errors import RunError
 from doublebubble.reproduce import chosen_scale
-from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.evidence import Evidence, Held
 from doublebubble.reproduce.laboratory import Wanted, model_name
 from doublebubble.reproduce.looking import keep
 from doublebubble.reproduce.networks import command, networks_section, trainings
 from doublebubble.reproduce.order import planned
 from doublebubble.reproduce.order import trainings as wanted_trainings
-from doublebubble.reproduce.packed import SUFFIX, pack_run
+from doublebubble.reproduce.packed import pack_runs, packed_as
 from doublebubble.training import preset
 from tests.reproduce.invented import SCALE, STUDY, invent
 
@@ -46,7 +46,7 @@ def test_a_row_has_the_digests_of_file_and_runs(made: Path, tmp_path: Path) -> N
     found = evidence.certified_with("digits-gaussian-0.5")
     assert found is not None
     epochs = preset(STUDY.dataset, "gaussian", 0.5, **SCALE.recipe(STUDY, "gaussian")).epochs
-    assert rows[0].endswith(f"| cnn | {epochs} | 0.500 | {found[1]} | `0` | `{found[0][:16]}` |")
+    assert rows[0].endswith(f"| cnn | {epochs} | 0.500 | {found[1][0]} | `0` | `{found[0][:16]}` |")
     assert networks_section(Evidence(tmp_path, SCALE)) == ""
     assert Evidence(tmp_path, SCALE).certified_with("digits-gaussian-0.5") is None
 
@@ -61,13 +61,18 @@ def test_a_network_of_other_epochs_than_its_scale_says_is_an_error(made: Path, t
 
 def test_runs_of_two_models_under_one_name_are_an_error(tmp_path: Path) -> None:
     wishes = [Wanted(STUDY, 0.5, "paper", "full", n=n) for n in (100, 101)]
-    for wanted in wishes:
-        run = invent(tmp_path / "made" / wanted.name, wanted, SCALE.alpha, False)
-        pack_run(run.path, tmp_path / "runs" / f"{wanted.name}{SUFFIX}")
+    runs = [invent(tmp_path / "made" / wanted.name, wanted, SCALE.alpha, False) for wanted in wishes]
+    pack_runs([run.path for run in runs], tmp_path / "runs")
     evidence = Evidence(tmp_path, SCALE)
-    assert evidence.certified_with("digits-gaussian-0.5") is not None
-    held = evidence._held[wishes[1].name]
-    other = held.spec.model_copy(update={"model_digest": "f" * 64})
-    evidence._held[wishes[1].name] = replace(held, spec=other)
+    name = wishes[1].name
+    file = evidence._file(packed_as(name))
+    _replace_spec(file, name, device="cuda")
+    certified = evidence.certified_with("digits-gaussian-0.5")
+    assert certified == ("ab" * 32, ["cpu", "cuda"])
+    _replace_spec(file, name, model_digest="f" * 64)
     with pytest.raises(RunError, match="expected runs of one model"):
         evidence.certified_with("digits-gaussian-0.5")
+
+
+def _replace_spec(file: dict[str, Held], name: str, **changes: str) -> None:
+    file[name] = replace(file[name], spec=file[name].spec.model_copy(update=changes))

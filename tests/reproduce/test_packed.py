@@ -16,7 +16,7 @@ from doublebubble.facade.job import make_job
 from doublebubble.models.checkpoints import WEIGHTS
 from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.evidence import Evidence
-from doublebubble.reproduce.packed import SUFFIX, pack_run, read_packed, unpacked
+from doublebubble.reproduce.packed import pack_runs, packed_as, read_packed, unpacked
 from doublebubble.runs.attacks import store_attack
 from doublebubble.runs.store import RunStore, read_run
 from doublebubble.training import preset
@@ -38,19 +38,47 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_packed_run_is_the_run_and_equal_runs_pack_alike(run: Path, tmp_path: Path) -> None:
-    file = tmp_path / f"{run.name}{SUFFIX}"
-    size = pack_run(run, file)
-    assert size == file.stat().st_size < (run / "records.jsonl").stat().st_size
-    assert read_packed(file).records == read_run(run).records
+    pack_runs([run], tmp_path)
+    file = tmp_path / packed_as(run.name)
+    assert file.stat().st_size < (run / "records.jsonl").stat().st_size
+    assert read_packed(file)[run.name].records == read_run(run).records
     with unpacked(file) as folder:
-        found, original = read_run(folder), read_run(run)
+        found, original = read_run(folder / run.name), read_run(run)
         for mine, theirs in zip(found.records, original.records, strict=True):
             a, b = found.centres(mine), original.centres(theirs)
             assert (a is None) == (b is None)
             assert a is None or b is None or (a == b).all()
     assert not folder.exists()
-    pack_run(run, tmp_path / "again.tar.xz")
-    assert file.read_bytes() == (tmp_path / "again.tar.xz").read_bytes()
+    pack_runs([run], tmp_path / "again")
+    assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
+
+
+def test_runs_of_one_number_of_draws_lie_together_whenever_they_came_and_take_the_room_of_one(
+    run: Path, tmp_path: Path
+) -> None:
+    names = ["net-sound-full-n400-6inputs-auto", "net-sound-full-n400-6inputs-profile", "net-sound-full-n40-6inputs"]
+    runs = [Path(shutil.copytree(run, tmp_path / "made" / name)) for name in names]
+    pack_runs(runs, tmp_path / "once")
+    assert sorted(path.name for path in (tmp_path / "once").iterdir()) == [
+        "net-sound-full-n40.tar.xz",
+        "net-sound-full-n400.tar.xz",
+    ]
+    file = Path("net-sound-full-n400.tar.xz")
+    alone, both = ((tmp_path / "once" / name).stat().st_size for name in ("net-sound-full-n40.tar.xz", file))
+    assert both < 1.2 * alone, "what is repeated takes no room"
+    for one in runs:
+        pack_runs([one], tmp_path / "by turns")
+    pack_runs(runs[:1], tmp_path / "by turns")
+    assert (tmp_path / "by turns" / file).read_bytes() == (tmp_path / "once" / file).read_bytes()
+    assert list(read_packed(tmp_path / "once" / file)) == names[:2]
+    other = tmp_path / "other" / names[0]
+    with RunStore(other, read_run(run).spec) as store:
+        for record in read_run(run).records:
+            store.append_copy(record.model_copy(update={"label": 7}), read_run(run))
+    pack_runs([other], tmp_path / "once")
+    found = read_packed(tmp_path / "once" / file)
+    assert [record.label for record in found[names[0]].records] == [7] * 6, "a run packed again is replaced"
+    assert found[names[1]].records == read_run(run).records, "and no other"
 
 
 def test_committed_sound_records_are_audited_and_a_changed_radius_is_found(run: Path, tmp_path: Path) -> None:
@@ -63,7 +91,7 @@ def test_committed_sound_records_are_audited_and_a_changed_radius_is_found(run: 
             radii = {method: round(radius * factor, 6) for method, radius in record.radii.items()}
             changed = record.model_copy(update={"radius": round(record.radius * factor, 6), "radii": radii})
             store.append_copy(changed, read_run(run))
-    pack_run(larger, tmp_path / "runs" / f"{run.name}{SUFFIX}")
+    pack_runs([larger], tmp_path / "runs")
     (problem,) = generate_reproduction.audit(tmp_path)
     assert "index=3" in problem
 
@@ -95,14 +123,14 @@ def test_what_is_no_complete_run_is_refused(run: Path, tmp_path: Path) -> None:
     with RunStore(part, read_run(run).spec) as store:
         store.append_copy(read_run(run).records[0], read_run(run))
     with pytest.raises(RunError, match="expected a complete run, 5 inputs have no record"):
-        pack_run(part, tmp_path / "x.tar.xz")
+        pack_runs([part], tmp_path / "x")
     (tmp_path / "y.tar.xz").write_bytes(b"nonsense")
-    with pytest.raises(RunError, match=r"y\.tar\.xz: is not a packed run"), unpacked(tmp_path / "y.tar.xz"):
+    with pytest.raises(RunError, match=r"y\.tar\.xz: holds no packed runs"), unpacked(tmp_path / "y.tar.xz"):
         pass
     with tarfile.open(tmp_path / "z.tar.xz", "w:xz") as tar:
         entry = tarfile.TarInfo("../escaped")
         tar.addfile(entry)
-    with pytest.raises(RunError, match="is not a packed run"), unpacked(tmp_path / "z.tar.xz"):
+    with pytest.raises(RunError, match="holds no packed runs"), unpacked(tmp_path / "z.tar.xz"):
         pass
 
 

@@ -15,7 +15,7 @@ from tests.reproduce.invented import SCALE, STUDY
 
 PLAIN = pd.DataFrame({"index": [0, 5], "alpha": 0.001, "selected": [3, 4], "radius_cohen": [1.0, 0.5]})
 AUTO = PLAIN.assign(radius_cohen=[1.0, float("nan")])
-SHORT, LONG = SoundForm(400, 0.001, ("cohen",), wide=True), SoundForm(900, 0.001, ("auto",), wide=False)
+SHORT, LONG = SoundForm(400, 0.001, ("cohen",), which="all"), SoundForm(900, 0.001, ("auto",), which="published")
 MIXED = replace(STUDY, sound_forms=(SHORT, replace(SHORT, methods=("auto",)), LONG, replace(LONG, methods=("cohen",))))
 
 
@@ -37,7 +37,7 @@ def test_sound_is_cut_to_the_inputs_of_the_published_form(made: Path) -> None:
     found = beside_published(Evidence(made, SCALE), STUDY, 0.5)
     assert found is not None
     assert found["index"].tolist() == list(range(12)), "the run has 20 inputs"
-    every = load_run(made / "made" / Wanted(STUDY, 0.5, "sound", "full", wide=True).name)
+    every = load_run(made / "made" / Wanted(STUDY, 0.5, "sound", "full", which="all").name)
     pd.testing.assert_series_equal(found["radius"], every["radius"][:12])
 
 

@@ -56,10 +56,12 @@ def test_cpu_scale_is_what_the_page_of_claims_is_made_of() -> None:
         "cifar10-resnet18": ((0.5, 1.0), 1500, 15, 40),
     }
     for study in scale.studies:
-        assert [(form.n, form.methods, form.wide) for form in study.sound_forms] == [
-            (10_000, None, True),
-            (100_000, ("cohen", "first_order", "profile"), False),
-            (100_000, ("auto",), False),
+        assert [(form.n, form.methods, form.which) for form in study.sound_forms] == [
+            (10_000, None, "all"),
+            (100_000, ("cohen", "first_order", "profile"), "published"),
+            (100_000, ("auto",), "published"),
+            (100_000, ("cohen", "first_order", "profile"), "other"),
+            (100_000, ("auto",), "other"),
         ]
         trained = preset(study.dataset, "gaussian", 0.5, **study.training)
         assert trained.arch == study.name.split("-")[1]

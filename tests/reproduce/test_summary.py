@@ -1,6 +1,5 @@
 """The first table of the page: every number is that of the records, of the coins' file, or said to be missing."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -14,9 +13,10 @@ from doublebubble.reproduce.coin_claims import thrown
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.looking import Reported
-from doublebubble.reproduce.packed import SUFFIX, read_packed
+from doublebubble.reproduce.packed import pack_runs
 from doublebubble.reproduce.scales import SoundForm, Study
 from doublebubble.reproduce.summary import _luck, _part, summary, summary_table
+from doublebubble.runs.store import read_run
 from tests.reproduce.invented import SCALE, STUDY, TOSSED
 
 
@@ -27,9 +27,9 @@ def test_the_summary_has_what_is_reported_what_coins_report_and_what_holds(tosse
     gains = [100 * (sum(one.network.largest) / sum(one.network.cohen) - 1), 100 * (0.8 / 0.75 - 1 + 0.2) / 3]
     cells = [f"{gains[0]:+.1f} %", f"{gains[1]:+.1f} %", NOT_RUN, NOT_RUN]
     assert row == f"| {STUDY.name}, sigma 0.5 (2) | {' | '.join(cells)} |"
-    file = f"{voted(STUDY, TOSSED).name}{SUFFIX}"
-    shutil.copyfile(made / "runs" / file, tossed.folder / "runs" / file)
-    records = [record for record in read_packed(made / "runs" / file).records if record.index in one.coins.shares]
+    run = made / "made" / voted(STUDY, TOSSED).name
+    pack_runs([run], tossed.folder / "runs")
+    records = [record for record in read_run(run).records if record.index in one.coins.shares]
     assert len(records) == 2, "of all inputs of the run those whose coins were thrown"
     right = [record for record in records if record.counts["select"].get(record.label or 0) == 60]  # as invented
     plan, cohen = sum(record.radius or 0.0 for record in right), sum(record.radii["cohen"] for record in right)
@@ -85,7 +85,7 @@ def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(
     tossed: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ((100, ("auto",)), (400, ("cohen", "profile")), (400, ("auto",)))
-    forms = tuple(SoundForm(n, 0.001, methods, wide=False) for n, methods in asked)
+    forms = tuple(SoundForm(n, 0.001, methods, which="published") for n, methods in asked)
     evidence = Held(tossed.folder, replace(SCALE, studies=(replace(STUDY, sound_forms=forms),)))
     head, _, row = summary_table(evidence).splitlines()
     assert head.endswith(" | `sound`, same n | `sound`, n = 100 | `sound`, `auto`, n = 400 |")

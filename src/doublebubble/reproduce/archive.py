@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from doublebubble.errors import DataError
 from doublebubble.reproduce.laboratory import Laboratory, Wanted
-from doublebubble.reproduce.packed import SUFFIX, read_packed
+from doublebubble.reproduce.packed import packed_as, read_packed
 from doublebubble.reproduce.scales import Study
 from doublebubble.runs.store import StoredRun
 
@@ -28,11 +28,11 @@ class Archive(Laboratory):
 
     def run(self, wanted: Wanted) -> StoredRun:
         """The run as it was packed; its centres are not there."""
+        file = self.out / "runs" / packed_as(wanted.name)
+        if wanted.name not in self._read and file.exists():
+            self._read |= read_packed(file)
         if wanted.name not in self._read:
-            file = self.out / "runs" / f"{wanted.name}{SUFFIX}"
-            if not file.exists():
-                self._require_making(wanted.study.name, wanted.name)
-            self._read[wanted.name] = read_packed(file)
+            self._require_making(wanted.study.name, wanted.name)
         return self._read[wanted.name]
 
     def _require_making(self, study: str, name: str) -> None:

@@ -9,7 +9,7 @@ from doublebubble.report.measures import Estimate
 from doublebubble.reproduce.claim_measures import counted
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS
-from doublebubble.reproduce.same_inputs import beside_published, longest_auto
+from doublebubble.reproduce.same_inputs import beside_published, compared, longest_auto
 from doublebubble.reproduce.scales import Study
 from doublebubble.types import GradientKind
 
@@ -86,7 +86,7 @@ def _pair(
 def sound_over(
     evidence: Evidence, study: Study, shown: Sequence[Shown], sigmas: Iterable[float], longest: bool
 ) -> Parts:
-    """What is shown by sigma under `sound`: on the same inputs, on all, and, if asked, with most draws."""
+    """What is shown by sigma under `sound`: on the same inputs and on all, and, if asked, with most draws."""
     parts = []
     auto = longest_auto(study) if longest else None
     for sigma in sigmas:
@@ -96,6 +96,10 @@ def sound_over(
         if auto is not None:
             table = beside_published(evidence, study, sigma, auto)
             parts.append((f"n = {spaced(auto.n)}, sigma {sigma:g}", _single(table, shown)))
+            every = evidence.sound_on_all(study, sigma, auto)
+            if every is not None:
+                more = compared(evidence, every, study, sigma, auto)
+                parts.append((f"n = {spaced(auto.n)}, more inputs, sigma {sigma:g}", _single(more, shown)))
     return of_study(study, parts)
 
 

@@ -160,13 +160,17 @@ def claims_page(evidence: Evidence) -> str:
 def _instead(evidence: Evidence) -> str:
     rows, planned = [], 0
     for study in evidence.scale.studies:
-        forms = (SoundForm(study.n, evidence.scale.alpha), *study.sound_forms)
+        forms = (
+            SoundForm(study.n, evidence.scale.alpha),
+            *(form for form in study.sound_forms if form.which != "other"),
+        )
         for sigma in study.sigmas:
             cohen: dict[int, pd.DataFrame | None] = {}
             for form in forms:
                 planned += 1
                 cells = [study.name, f"{sigma:g}", str(form.n), f"{form.alpha:g}", " ".join(form.methods or ("all",))]
-                table = evidence.sound(study, sigma, form)
+                every = evidence.sound_on_all(study, sigma, form)
+                table = evidence.sound(study, sigma, form) if every is None else every
                 cohen[form.n] = with_cohen(table, cohen.get(form.n))
                 radii = _radii(table, cohen[form.n])
                 rows += ["| " + " | ".join([*cells, *radii]) + " |\n"] if radii else []

@@ -120,8 +120,8 @@ def coined(lab: Laboratory, study: Study, paper: StoredRun, sigma: float) -> Coi
 
 def voted(study: Study, sigma: float) -> Wanted:
     """The run whose votes the coins have."""
-    best = max((form for form in study.sound_forms if form.wide), key=lambda form: form.n, default=None)
-    return Wanted(study, sigma, "sound", "full", wide=True) if best is None else Wanted.of_form(study, sigma, best)
+    best = max((form for form in study.sound_forms if form.which == "all"), key=lambda form: form.n, default=None)
+    return Wanted(study, sigma, "sound", "full", which="all") if best is None else Wanted.of_form(study, sigma, best)
 
 
 def kept_as(wanted: Wanted, throws: int) -> str:

@@ -1,6 +1,6 @@
 """What committed results hold: packed runs by the wish that they answer, simulations, and how models were trained."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,13 +12,13 @@ from doublebubble.reproduce.curves import PROTOCOLS
 from doublebubble.reproduce.interval_cost import KEPT, IntervalCost
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Looked, read_simulation
-from doublebubble.reproduce.packed import SUFFIX, unpacked
+from doublebubble.reproduce.packed import SUFFIX, packed_as, unpacked
 from doublebubble.reproduce.scales import Scale, SoundForm, Study
 from doublebubble.reproduce.training_cost import KEPT as COST
 from doublebubble.reproduce.training_cost import TrainingCost
 from doublebubble.runs.attacks import Attacked, nearest, stored_attacks
 from doublebubble.runs.spec import RunSpec, Spec
-from doublebubble.runs.store import read_run
+from doublebubble.runs.store import StoredRun, read_run
 from doublebubble.runs.tables import frame
 from doublebubble.types import GradientKind
 
@@ -42,28 +42,30 @@ class Held:
     attacks: list[Attacked]
 
 
+def _held(run: StoredRun) -> Held:
+    return Held(run.spec, frame(run), [nearest(attacks) for attacks in stored_attacks(run).values()])
+
+
 @dataclass
 class Evidence:
     """Results under a folder, of one scale; what is not there is None, and the page says that it was not run."""
 
     folder: Path
     scale: Scale
-    _held: dict[str, Held] = field(default_factory=dict)
+    _held: dict[str, dict[str, Held]] = field(default_factory=dict)
 
     def frame(self, wanted: Wanted) -> pd.DataFrame | None:
         """The table of a run."""
-        return self._run(wanted.name).table if self._file(wanted.name).exists() else None
+        held = self._file(packed_as(wanted.name)).get(wanted.name)
+        return None if held is None else held.table
 
-    def _file(self, name: str) -> Path:
-        return self.folder / "runs" / f"{name}{SUFFIX}"
-
-    def _run(self, name: str) -> Held:
-        if name not in self._held:
-            with unpacked(self._file(name)) as folder:
-                run = read_run(folder)
-                attacks = [nearest(attacks) for attacks in stored_attacks(run).values()]
-                self._held[name] = Held(run.spec, frame(run), attacks)
-        return self._held[name]
+    def _file(self, packed: str) -> dict[str, Held]:
+        """The runs of a file by name; none if there is no such file."""
+        path = self.folder / "runs" / packed
+        if packed not in self._held and path.exists():
+            with unpacked(path) as folder:
+                self._held[packed] = {run.name: _held(read_run(run)) for run in sorted(folder.iterdir())}
+        return self._held.get(packed, {})
 
     def published(self, study: Study, sigma: float, gradient: GradientKind) -> pd.DataFrame | None:
         """The published form, on the inputs that were given it."""
@@ -71,30 +73,40 @@ class Evidence:
 
     def thrifty(self, study: Study, sigma: float, gradient: GradientKind) -> pd.DataFrame | None:
         """The thrifty form of the same, on all inputs of the study."""
-        return self.frame(Wanted(study, sigma, "paper", gradient, wide=True, thrifty=True))
+        return self.frame(Wanted(study, sigma, "paper", gradient, which="all", thrifty=True))
 
     def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:
         """`sound`, full gradients: with the same draws and alpha on all inputs of the study, or in another form."""
         if form is None or form.n == study.n:
-            return self.frame(Wanted(study, sigma, "sound", "full", wide=True))
+            return self.frame(Wanted(study, sigma, "sound", "full", which="all"))
         return self.frame(Wanted.of_form(study, sigma, form))
+
+    def sound_on_all(self, study: Study, sigma: float, form: SoundForm) -> pd.DataFrame | None:
+        """The same draws, level and methods on all inputs of the study: one run, or one of each part put together."""
+        if form.which == "all":
+            return self.sound(study, sigma, form)
+        parts = [replace(form, which="published"), replace(form, which="other")]
+        tables = [self.sound(study, sigma, part) for part in parts if Wanted.of_form(study, sigma, part).inputs]
+        there = [table for table in tables if table is not None]
+        return pd.concat(there).sort_values("index", ignore_index=True) if len(there) == len(tables) else None
 
     def attacks(self) -> dict[str, list[Attacked]]:
         """The nearest success on each input that was attacked, by the name of the run."""
-        found = {name: self._run(name).attacks for name in self._names("*-sound-*")}
-        return {name: attacks for name, attacks in found.items() if attacks}
+        return {name: held.attacks for name, held in self._runs("*-sound-*") if held.attacks}
 
-    def _names(self, pattern: str) -> list[str]:
-        return [file.name.removesuffix(SUFFIX) for file in sorted((self.folder / "runs").glob(f"{pattern}{SUFFIX}"))]
+    def _runs(self, pattern: str) -> list[tuple[str, Held]]:
+        """The runs of all files whose names are like that, by name."""
+        files = sorted((self.folder / "runs").glob(f"{pattern}{SUFFIX}"))
+        return [one for file in files for one in self._file(file.name).items()]
 
-    def certified_with(self, model: str) -> tuple[str, str] | None:
-        """The digest of a model, and the kind of device, in all its runs; None if there is none."""
-        names = [name for protocol in PROTOCOLS for name in self._names(f"{model}-{protocol}-*")]
-        specs = [spec for name in names if isinstance(spec := self._run(name).spec, RunSpec)]
-        found = sorted({(spec.model_digest, spec.device) for spec in specs})
+    def certified_with(self, model: str) -> tuple[str, list[str]] | None:
+        """The digest of a model in all its runs, and their kinds of device; None if there is none."""
+        runs = [held for protocol in PROTOCOLS for _, held in self._runs(f"{model}-{protocol}-*")]
+        specs = [held.spec for held in runs if isinstance(held.spec, RunSpec)]
+        found = sorted({spec.model_digest for spec in specs})
         if len(found) > 1:
-            raise RunError(f"{model}: expected runs of one model on one kind of device, got {found}")
-        return found[0] if found else None
+            raise RunError(f"{model}: expected runs of one model, got those of {', '.join(found)}")
+        return (found[0], sorted({spec.device for spec in specs})) if found else None
 
     def simulations(self) -> list[Looked]:
         """The published search where there is nothing to gain."""

@@ -75,12 +75,12 @@ def _lines(lab: Laboratory, study: Study, sigma: float) -> tuple[tuple[DrawnLine
 
 def _by_draws(study: Study, alpha: float) -> dict[int, list[SoundForm]]:
     found = {study.n: [SoundForm(study.n, alpha)]}
-    for form in study.sound_forms:
+    for form in (form for form in study.sound_forms if form.which != "other"):
         found.setdefault(form.n, []).append(form)
     return found
 
 
 def _wanted(study: Study, sigma: float, form: SoundForm) -> Wanted:
     if form.n == study.n:
-        return Wanted(study, sigma, "sound", "full", wide=True)
+        return Wanted(study, sigma, "sound", "full", which="all")
     return Wanted.of_form(study, sigma, form)

@@ -25,7 +25,7 @@ from doublebubble.program import Program
 from doublebubble.report.facts import protocol_name
 from doublebubble.reproduce.looking import T, keep, read_simulation
 from doublebubble.reproduce.results import Results
-from doublebubble.reproduce.scales import Scale, SoundForm, Study
+from doublebubble.reproduce.scales import Scale, SoundForm, Study, Which
 from doublebubble.runs.indices import format_indices
 from doublebubble.runs.record import Record
 from doublebubble.runs.store import RunStore, StoredRun
@@ -69,13 +69,13 @@ class Wanted:
     first_step: float = PUBLISHED_STEP
     n: int | None = None
     alpha: float | None = None
-    wide: bool = False
+    which: Which = "published"
     thrifty: bool = False
 
     @classmethod
     def of_form(cls, study: Study, sigma: float, form: SoundForm) -> "Wanted":
         """`sound` at a further number of draws, full gradients."""
-        return cls(study, sigma, "sound", "full", methods=form.methods, n=form.n, alpha=form.alpha, wide=form.wide)
+        return cls(study, sigma, "sound", "full", methods=form.methods, n=form.n, alpha=form.alpha, which=form.which)
 
     @property
     def draws(self) -> int:
@@ -85,7 +85,9 @@ class Wanted:
     @property
     def inputs(self) -> int:
         """How many inputs are certified."""
-        return self.study.wide if self.wide and self.study.wide else self.study.inputs
+        published = self.study.inputs
+        every = self.study.wide or published
+        return {"published": published, "all": every, "other": every - published}[self.which]
 
     @property
     def name(self) -> str:
@@ -178,7 +180,7 @@ class Laboratory:
             data,
             wanted.sigma,
             self._config(wanted),
-            indices=format_indices(chosen_inputs(len(data), study, wanted.wide)),
+            indices=format_indices(chosen_inputs(len(data), study, wanted.which)),
             batch_size=study.batch_size,
             device=self.device,
             program=PROGRAM,
@@ -248,12 +250,12 @@ def spread_inputs(size: int, inputs: int) -> list[int]:
     return [number * size // chosen for number in range(chosen)]
 
 
-def chosen_inputs(size: int, study: Study, wide: bool) -> list[int]:
-    """The inputs of a study: all of them if `wide`, else those of the published form, evenly spread among them."""
-    if not study.wide:
-        return spread_inputs(size, study.inputs)
-    every = spread_inputs(size, study.wide)
-    return every if wide else [every[k] for k in spread_inputs(len(every), study.inputs)]
+def chosen_inputs(size: int, study: Study, which: Which) -> list[int]:
+    """The inputs of a study: all of them, those of the published form, evenly spread among them, or the other ones."""
+    every = spread_inputs(size, study.wide or study.inputs)
+    published = [every[k] for k in spread_inputs(len(every), study.inputs)]
+    other = sorted(set(every).difference(published))
+    return {"published": published, "all": every, "other": other}[which]
 
 
 def _finished(folder: Path, settings: TrainSettings) -> bool:

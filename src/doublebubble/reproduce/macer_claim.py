@@ -13,7 +13,7 @@ from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
 from doublebubble.reproduce.macer import equal_time_study
 from doublebubble.reproduce.same_inputs import on_inputs
-from doublebubble.reproduce.scales import Study
+from doublebubble.reproduce.scales import Study, Which
 from doublebubble.reproduce.training_cost import TrainingCost
 from doublebubble.reproduce.trials import Trial, beyond, in_a_word
 from doublebubble.training import preset
@@ -94,9 +94,10 @@ def _tables(evidence: Evidence, study: Study, sigma: float, protocol: Protocol) 
         (study, "gaussian"),
         (equal_time_study(evidence.scale, study), "gaussian"),
     )
-    wide = protocol == "sound"
+    which: Which = "all" if protocol == "sound" else "published"
     for gradient in _GRADIENTS[protocol]:
-        yield Three(*(evidence.frame(Wanted(one, sigma, protocol, gradient, kind, wide=wide)) for one, kind in trained))
+        wishes = (Wanted(one, sigma, protocol, gradient, kind, which=which) for one, kind in trained)
+        yield Three(*map(evidence.frame, wishes))
 
 
 def _judged(three: Three) -> tuple[list[Trial], ...]:

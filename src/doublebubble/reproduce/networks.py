@@ -60,8 +60,8 @@ def command(scale: Scale, study: Study, method: TrainMethod) -> str:
     return f"doublebubble train --dataset {study.dataset} --method {method} --sigma SIGMA{recipe} --out {out}SIGMA"
 
 
-def _row(name: str, note: Trained, runs: tuple[str, str] | None) -> str:
+def _row(name: str, note: Trained, runs: tuple[str, list[str]] | None) -> str:
     accuracy = "-" if note.noisy_accuracy is None else f"{note.noisy_accuracy:.3f}"
-    digest, device = ("-", "-") if runs is None else (f"`{runs[0][:_DIGITS]}`", runs[1])
+    digest, device = ("-", "-") if runs is None else (f"`{runs[0][:_DIGITS]}`", ", ".join(runs[1]))
     cells = [name, note.arch, str(note.epochs), accuracy, device, f"`{note.weights_sha256[:_DIGITS]}`", digest]
     return f"| {' | '.join(cells)} |\n"

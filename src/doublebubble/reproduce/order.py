@@ -50,7 +50,7 @@ def _ordered(scale: Scale) -> Iterator[tuple[str, Wanted]]:
             for gradient in GRADIENTS:
                 yield "published form", Wanted(study, sigma, "paper", gradient)
             for gradient in GRADIENTS:
-                yield "sound, same draws", Wanted(study, sigma, "sound", gradient, wide=True)
+                yield "sound, same draws", Wanted(study, sigma, "sound", gradient, which="all")
             for form in study.sound_forms[:1]:
                 yield "sound, more draws", Wanted.of_form(study, sigma, form)
     for study in map(scale.study, scale.stepped):
@@ -68,15 +68,16 @@ def _ordered(scale: Scale) -> Iterator[tuple[str, Wanted]]:
         for sigma in study.curves:
             for gradient in GRADIENTS:
                 yield "MACER", Wanted(study, sigma, "paper", gradient, training)
-                yield "MACER", Wanted(study, sigma, "sound", gradient, training, wide=True)
+                yield "MACER", Wanted(study, sigma, "sound", gradient, training, which="all")
     for study in scale.studies:
         for sigma in study.sigmas if study.wide else ():
             for gradient in GRADIENTS:
-                yield "thrifty form", Wanted(study, sigma, "paper", gradient, wide=True, thrifty=True)
+                yield "thrifty form", Wanted(study, sigma, "paper", gradient, which="all", thrifty=True)
     for study in scale.studies:
         for form in study.sound_forms[1:]:
-            for sigma in study.sigmas:
-                yield "sound, most draws", Wanted.of_form(study, sigma, form)
+            for wanted in (Wanted.of_form(study, sigma, form) for sigma in study.sigmas):
+                if wanted.inputs:  # none are left where all are given the published form
+                    yield "sound, most draws", wanted
 
 
 def forward_draws(wanted: Wanted) -> float:

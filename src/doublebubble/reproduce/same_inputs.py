@@ -35,8 +35,8 @@ def compared(
 ) -> pd.DataFrame | None:
     """The same rows with Cohen's radii: their own, or those of another run of so many draws."""
     forms = [other for other in study.sound_forms if form is not None and other.n == form.n]
-    tables = [rows, *(evidence.sound(study, sigma, other) for other in forms)]
-    for other in tables:
+    runs = (held(study, sigma, other) for other in forms for held in (evidence.sound, evidence.sound_on_all))
+    for other in (rows, *runs):
         if other is not None:
             base = with_cohen(rows, on_inputs(other, rows["index"]))
             if base is not None:
@@ -45,8 +45,8 @@ def compared(
 
 
 def longest_auto(study: Study) -> SoundForm | None:
-    """The form of a study with most draws that leaves the method to `auto`."""
-    forms = [form for form in study.sound_forms if form.methods == (registry.AUTO,)]
+    """The form of a study with most draws that leaves the method to `auto`, on the inputs of the published form."""
+    forms = [form for form in study.sound_forms if form.methods == (registry.AUTO,) and form.which != "other"]
     return max(forms, key=lambda form: form.n, default=None)
 
 

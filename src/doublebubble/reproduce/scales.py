@@ -12,19 +12,21 @@ from doublebubble.errors import SettingError
 from doublebubble.types import TrainMethod
 
 ScaleName = Literal["smoke", "cpu", "paper"]
+Which = Literal["published", "all", "other"]
+"""Of the inputs of a study: those that are given the published form, all of them, or those that are not given it."""
 
 
 @dataclass(frozen=True)
 class SoundForm:
     """A further number of draws at which `sound` is run; no methods stand for all of them.
 
-    It is run on all inputs of a study if `wide`, else on those of the published form.
+    `which` of the inputs of a study it is run on.
     """
 
     n: int
     alpha: float
     methods: tuple[str, ...] | None = None
-    wide: bool = True
+    which: Which = "all"
 
 
 @dataclass(frozen=True)
@@ -137,10 +139,11 @@ _LOOKS, _DRAWS, _ALPHAS = (1, 2, 5, 10, 20, 50), (150, 500, 1500, 5000), (0.001,
 _CYCLE = {"schedule": "one-cycle", "optimiser": "adam", "lr": 0.002, "batch_size": 128}
 _SHORT = {"schedule": "one-cycle", "lr": 0.004}
 
+_MOST = (("cohen", "first_order", "profile"), ("auto",))  # what most draws are spent on
+_INPUTS: tuple[Which, ...] = ("published", "other")
 _SOUND_FORMS = (
     SoundForm(10_000, 0.001),
-    SoundForm(100_000, 0.001, ("cohen", "first_order", "profile"), wide=False),
-    SoundForm(100_000, 0.001, ("auto",), wide=False),
+    *(SoundForm(100_000, 0.001, methods, which) for which in _INPUTS for methods in _MOST),
 )
 
 SCALES: dict[str, Scale] = {
