@@ -16,6 +16,7 @@ import numpy as np
 
 from doublebubble.files import write_whole
 from doublebubble.report.axes import AxesStyle, Range, fitted, ranges, scale
+from doublebubble.report.few_colours import in_few_colours
 from doublebubble.report.measures import Estimate
 from doublebubble.types import Floats
 
@@ -154,7 +155,7 @@ def save(figure: "Figure", stem: Path, caption: str | None = None) -> tuple[Path
         for path, unwanted in ((png, "Software"), (pdf, "CreationDate")):
             content = io.BytesIO()
             figure.savefig(content, format=path.suffix[1:], dpi=200, metadata={unwanted: None})
-            write_whole(path, content.getvalue())
+            write_whole(path, in_few_colours(content.getvalue()) if path == png else content.getvalue())
     if caption is None:
         return png, pdf
     words = stem.with_name(stem.name + ".md")
