@@ -75,10 +75,13 @@ def test_luck_explains_a_row_if_many_throws_gain_as_much(tossed: Evidence) -> No
 class Held(Evidence):
     """Results whose runs of `sound` are tables made up here, by draws and methods."""
 
-    tables: ClassVar[dict[tuple[int, tuple[str, ...]], pd.DataFrame]] = {}
+    tables: ClassVar[dict[tuple[int | str | tuple[str, ...], ...], pd.DataFrame]] = {}
 
     def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:
-        return None if form is None or form.methods is None else self.tables.get((form.n, form.methods))
+        if form is None or form.methods is None:
+            return None
+        rest = (form.which,) if form.which == "other" else ()
+        return self.tables.get((form.n, form.methods, *rest))
 
 
 def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(
@@ -100,6 +103,12 @@ def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(
     *_, row = summary_table(evidence).splitlines()
     assert row.endswith(" | +20.0 % |")
     assert "guaranteed, and gain over Cohen's here +20.0 to +20.0 % with n = 400." in summary(evidence)
+    both = {**Held.tables, (400, ("auto",), "other"): auto.assign(index=[17, 18, 19], radius=[1.0, 0.75, 0.5])}
+    both[400, ("cohen", "profile"), "other"] = beside.assign(index=[17, 18, 19])
+    monkeypatch.setattr(Held, "tables", both)
+    gain = 100 * ((0.75 + 0.75 + 9.0 + 2.25) / (2 * 1.35) - 1)
+    every = f"+20.0 to +20.0 % with n = 400 ({gain:+.1f} to {gain:+.1f} % on all 6 inputs)."
+    assert f"guaranteed, and gain over Cohen's here {every}" in summary(evidence)
     monkeypatch.setattr(Held, "tables", {asked[2]: auto})
     *_, row = summary_table(evidence).splitlines()
     assert row.endswith(f" | {NOT_RUN} |")

@@ -93,8 +93,24 @@ def _gains(evidence: Evidence) -> str:
         tables = [(n, table) for n, table in (row[column] for row in held) if table is not None]
         gains = [gain.value for _, table in tables if (gain := percent_in_sum(table)) is not None]
         if gains:
-            said.append(f"{min(gains):+z.1f} to {max(gains):+z.1f} % with n = {spaced(tables[0][0])}")
+            every = _on_all(evidence) if column == -1 else ""
+            said.append(f"{min(gains):+z.1f} to {max(gains):+z.1f} % with n = {spaced(tables[0][0])}{every}")
     return f", and gain over Cohen's here {', '.join(said)}" if said else ""
+
+
+def _on_all(evidence: Evidence) -> str:
+    """What `auto` gains with most draws on more inputs than those of the published form, where all were run."""
+    gains, inputs = list[float](), set[int]()
+    for one in _found(evidence):
+        auto = longest_auto(one.study)
+        table = None if auto is None or not one.study.wide else evidence.sound_on_all(one.study, one.sigma, auto)
+        more = None if table is None else compared(evidence, table, one.study, one.sigma, auto)
+        gain = None if more is None else percent_in_sum(more)
+        if more is None or gain is None:
+            return ""
+        gains.append(gain.value)
+        inputs.add(len(more))
+    return f" ({min(gains):+z.1f} to {max(gains):+z.1f} % on all {' or '.join(map(str, sorted(inputs)))} inputs)"
 
 
 def _more(scale: Scale) -> str:
