@@ -54,6 +54,13 @@ def test_the_published_form_comes_first_and_the_longest_runs_last() -> None:
     }
 
 
+def test_other_inputs_have_runs_of_other_names_even_if_they_are_as_many() -> None:
+    study = replace(chosen_scale("cpu").studies[0], inputs=40, wide=80)
+    published, other = (Wanted(study, 0.5, "sound", "full", which=which) for which in ("published", "other"))
+    assert published.inputs == other.inputs == 40
+    assert published.name != other.name
+
+
 def test_estimates_grow_with_what_is_asked_for() -> None:
     study = chosen_scale("cpu").studies[0]
     plain = Wanted(study, 0.5, "paper", "approximate")

@@ -94,7 +94,7 @@ class Wanted:
         """The folder of the run: equal exactly for equal wishes."""
         study = self.study
         parts = [study.name, self.training, f"{self.sigma:g}", self.protocol, self.gradient]
-        parts += [f"n{self.draws}", f"{self.inputs}inputs"]
+        parts += [f"n{self.draws}", f"{self.inputs}{'others' if self.which == 'other' else 'inputs'}"]
         parts += [] if self.alpha is None else [f"alpha{self.alpha:g}"]
         parts += ["thrifty"] if self.thrifty else []
         parts += [] if self.methods is None else ["+".join(self.methods)]
