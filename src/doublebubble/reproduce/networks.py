@@ -15,7 +15,8 @@ _HEAD = """## The networks
 Accuracy is that under noise on training images that were held out. Weights are not kept; the commands below the table
 train them again, at each sigma; where sums are added in the same order they have the same digest to the bit
 ([how to see to that](reproduce.md#results-that-are-kept)), elsewhere they are other weights of much the same accuracy.
-*File*: how the SHA-256 of model.safetensors begins; *model*: how the digest begins by which runs name it.
+*Processor*: those of its runs; *file*: how the SHA-256 of model.safetensors begins; *model*: how the digest begins by
+which runs name it.
 
 | network | architecture | epochs | accuracy under noise | processor | file | model |
 |---|---|---|---|---|---|---|
