@@ -16,8 +16,8 @@ from tests.reproduce.invented import InventedLaboratory, Silent
 
 FORMS = (
     SoundForm(1000, 0.001),
-    SoundForm(5000, 0.001, ("cohen", "profile"), which="published"),
-    SoundForm(5000, 0.001, ("profile",), which="published"),  # holds no Cohen radii, as auto
+    SoundForm(5000, 0.001, ("cohen", "profile"), which="first"),
+    SoundForm(5000, 0.001, ("profile",), which="first"),  # holds no Cohen radii, as auto
 )
 
 

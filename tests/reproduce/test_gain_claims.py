@@ -165,7 +165,7 @@ def test_an_average_gain_must_be_one_in_sum_too(made: Path, monkeypatch: pytest.
 class WithAuto(Evidence):
     """`sound` by `auto` at most draws: a tenth more than Cohen on the inputs of the published form, or on all."""
 
-    form = SoundForm(900, 0.001, ("auto",), which="published")
+    form = SoundForm(900, 0.001, ("auto",), which="first")
     rest: SoundForm | None = None
 
     def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:

@@ -13,10 +13,10 @@ from doublebubble.reproduce.scales import SoundForm, Which
 from doublebubble.runs.tables import load_run
 from tests.reproduce.invented import SCALE, STUDY, invent
 
-FORM = SoundForm(400, 0.001, ("cohen", "profile"), "published")
-AUTO = SoundForm(400, 0.001, ("auto",), "published")
+FORM = SoundForm(400, 0.001, ("cohen", "profile"), "first")
+AUTO = SoundForm(400, 0.001, ("auto",), "first")
 WIDE = replace(
-    STUDY, sound_forms=tuple(replace(form, which=which) for which in ("published", "other") for form in (FORM, AUTO))
+    STUDY, sound_forms=tuple(replace(form, which=which) for which in ("first", "other") for form in (FORM, AUTO))
 )
 
 
@@ -32,20 +32,20 @@ def _run(folder: Path, which: Which) -> pd.DataFrame:
 
 
 def test_all_inputs_are_those_of_either_run(tmp_path: Path) -> None:
-    found = _evidence(tmp_path, "published", "other").sound_on_all(WIDE, 0.5, FORM)
+    found = _evidence(tmp_path, "first", "other").sound_on_all(WIDE, 0.5, FORM)
     assert found is not None
     assert found["index"].tolist() == list(range(STUDY.wide))
-    assert found["radius"].tolist() == [*_run(tmp_path, "published")["radius"], *_run(tmp_path, "other")["radius"]]
+    assert found["radius"].tolist() == [*_run(tmp_path, "first")["radius"], *_run(tmp_path, "other")["radius"]]
 
 
 def test_neither_part_stands_for_all(tmp_path: Path) -> None:
-    assert _evidence(tmp_path / "published", "published").sound_on_all(WIDE, 0.5, FORM) is None
+    assert _evidence(tmp_path / "first", "first").sound_on_all(WIDE, 0.5, FORM) is None
     assert _evidence(tmp_path / "other", "other").sound_on_all(WIDE, 0.5, FORM) is None
     assert Evidence(tmp_path, SCALE).sound_on_all(WIDE, 0.5, FORM) is None
 
 
 def test_where_all_are_given_the_published_form_one_run_is_all(tmp_path: Path) -> None:
-    evidence = _evidence(tmp_path, "published")
+    evidence = _evidence(tmp_path, "first")
     for wide in (0, STUDY.inputs):
         few = replace(WIDE, wide=wide)
         found = evidence.sound_on_all(few, 0.5, FORM)
@@ -54,8 +54,8 @@ def test_where_all_are_given_the_published_form_one_run_is_all(tmp_path: Path) -
 
 
 def test_the_page_has_a_row_of_all_inputs_and_without_them_of_the_published_ones(tmp_path: Path) -> None:
-    both = _evidence(tmp_path / "both", "published", "other")
-    for evidence, inputs in ((both, STUDY.wide), (_evidence(tmp_path / "one", "published"), STUDY.inputs)):
+    both = _evidence(tmp_path / "both", "first", "other")
+    for evidence, inputs in ((both, STUDY.wide), (_evidence(tmp_path / "one", "first"), STUDY.inputs)):
         rows = [row for row in claims_page(evidence).splitlines() if row.startswith(f"| {STUDY.name} | 0.5 | 400 |")]
         assert [row.split(" | ")[4] for row in rows] == ["cohen profile"]
         table = evidence.sound(WIDE, 0.5, FORM) if inputs == STUDY.inputs else evidence.sound_on_all(WIDE, 0.5, FORM)

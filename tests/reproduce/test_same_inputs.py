@@ -15,7 +15,7 @@ from tests.reproduce.invented import SCALE, STUDY
 
 PLAIN = pd.DataFrame({"index": [0, 5], "alpha": 0.001, "selected": [3, 4], "radius_cohen": [1.0, 0.5]})
 AUTO = PLAIN.assign(radius_cohen=[1.0, float("nan")])
-SHORT, LONG = SoundForm(400, 0.001, ("cohen",), which="all"), SoundForm(900, 0.001, ("auto",), which="published")
+SHORT, LONG = SoundForm(400, 0.001, ("cohen",), which="all"), SoundForm(900, 0.001, ("auto",), which="first")
 MIXED = replace(STUDY, sound_forms=(SHORT, replace(SHORT, methods=("auto",)), LONG, replace(LONG, methods=("cohen",))))
 
 

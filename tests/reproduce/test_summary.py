@@ -88,7 +88,7 @@ def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(
     tossed: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ((100, ("auto",)), (400, ("cohen", "profile")), (400, ("auto",)))
-    forms = tuple(SoundForm(n, 0.001, methods, which="published") for n, methods in asked)
+    forms = tuple(SoundForm(n, 0.001, methods, which="first") for n, methods in asked)
     evidence = Held(tossed.folder, replace(SCALE, studies=(replace(STUDY, sound_forms=forms),)))
     head, _, row = summary_table(evidence).splitlines()
     assert head.endswith(" | `sound`, same n | `sound`, n = 100 | `sound`, `auto`, n = 400 |")

@@ -85,7 +85,7 @@ class Evidence:
         """The same draws, level and methods on all inputs of the study: one run, or one of each part put together."""
         if form.which == "all":
             return self.sound(study, sigma, form)
-        parts = [replace(form, which="published"), replace(form, which="other")]
+        parts = [replace(form, which="first"), replace(form, which="other")]
         tables = [self.sound(study, sigma, part) for part in parts if Wanted.of_form(study, sigma, part).inputs]
         there = [table for table in tables if table is not None]
         return pd.concat(there).sort_values("index", ignore_index=True) if len(there) == len(tables) else None

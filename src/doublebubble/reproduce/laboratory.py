@@ -69,7 +69,7 @@ class Wanted:
     first_step: float = PUBLISHED_STEP
     n: int | None = None
     alpha: float | None = None
-    which: Which = "published"
+    which: Which = "first"
     thrifty: bool = False
 
     @classmethod
@@ -85,9 +85,9 @@ class Wanted:
     @property
     def inputs(self) -> int:
         """How many inputs are certified."""
-        published = self.study.inputs
-        every = self.study.wide or published
-        return {"published": published, "all": every, "other": every - published}[self.which]
+        first = self.study.inputs
+        every = self.study.wide or first
+        return {"first": first, "all": every, "other": every - first}[self.which]
 
     @property
     def name(self) -> str:
@@ -251,11 +251,11 @@ def spread_inputs(size: int, inputs: int) -> list[int]:
 
 
 def chosen_inputs(size: int, study: Study, which: Which) -> list[int]:
-    """The inputs of a study: all of them, those of the published form, evenly spread among them, or the other ones."""
+    """The inputs of a study: all of them, the first ones, evenly spread among them, or the other ones."""
     every = spread_inputs(size, study.wide or study.inputs)
-    published = [every[k] for k in spread_inputs(len(every), study.inputs)]
-    other = sorted(set(every).difference(published))
-    return {"published": published, "all": every, "other": other}[which]
+    first = [every[k] for k in spread_inputs(len(every), study.inputs)]
+    other = sorted(set(every).difference(first))
+    return {"first": first, "all": every, "other": other}[which]
 
 
 def _finished(folder: Path, settings: TrainSettings) -> bool:

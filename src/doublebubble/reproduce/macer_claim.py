@@ -94,7 +94,7 @@ def _tables(evidence: Evidence, study: Study, sigma: float, protocol: Protocol) 
         (study, "gaussian"),
         (equal_time_study(evidence.scale, study), "gaussian"),
     )
-    which: Which = "all" if protocol == "sound" else "published"
+    which: Which = "all" if protocol == "sound" else "first"
     for gradient in _GRADIENTS[protocol]:
         wishes = (Wanted(one, sigma, protocol, gradient, kind, which=which) for one, kind in trained)
         yield Three(*map(evidence.frame, wishes))

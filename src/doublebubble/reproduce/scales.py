@@ -12,8 +12,8 @@ from doublebubble.errors import SettingError
 from doublebubble.types import TrainMethod
 
 ScaleName = Literal["smoke", "cpu", "paper"]
-Which = Literal["published", "all", "other"]
-"""Of the inputs of a study: those that are given the published form, all of them, or those that are not given it."""
+Which = Literal["first", "all", "other"]
+"""Of the inputs of a study: those that are given the published form first, all of them, or the other ones."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ _CYCLE = {"schedule": "one-cycle", "optimiser": "adam", "lr": 0.002, "batch_size
 _SHORT = {"schedule": "one-cycle", "lr": 0.004}
 
 _MOST = (("cohen", "first_order", "profile"), ("auto",))  # what most draws are spent on
-_INPUTS: tuple[Which, ...] = ("published", "other")
+_INPUTS: tuple[Which, ...] = ("first", "other")
 _SOUND_FORMS = (
     SoundForm(10_000, 0.001),
     *(SoundForm(100_000, 0.001, methods, which) for which in _INPUTS for methods in _MOST),
