@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from doublebubble.reproduce import chosen_scale
-from doublebubble.reproduce.coin_votes import Coined, coined, predicted_correctly, reported_by, run, shares_of
+from doublebubble.reproduce.coin_votes import (
+    Coined,
+    coined,
+    kept_as,
+    predicted_correctly,
+    reported_by,
+    run,
+    shares_of,
+    voted,
+)
 from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported, read_simulation
 from doublebubble.reproduce.selection import two_class_law
@@ -38,6 +47,14 @@ def test_coins_have_the_shares_of_the_votes_and_are_thrown_once(lab: InventedLab
     stamp = kept.stat().st_mtime_ns
     assert coined(lab, study, paper, 0.5) == read_simulation(kept, Coined)
     assert kept.stat().st_mtime_ns == stamp
+
+
+def test_coins_of_more_inputs_are_another_file() -> None:
+    some = replace(chosen_scale("cpu").study("cifar10-resnet18"), published_on_all=False)
+    study = replace(some, published_on_all=True)
+    every, few = (kept_as(voted(one, 0.5), 39) for one in (study, some))
+    assert every == "coins-of-cifar10-resnet18-gaussian-0.5-sound-full-n10000-40inputs-alpha0.001-on40-times39"
+    assert few == every.replace("on40", "on15")
 
 
 def test_the_figure_shows_the_network_its_coins_and_the_law(lab: InventedLaboratory) -> None:

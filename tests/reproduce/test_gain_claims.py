@@ -20,11 +20,12 @@ from doublebubble.reproduce.claim_measures import improved_share, mean_percent, 
 from doublebubble.reproduce.evidence import Evidence
 from doublebubble.reproduce.gain_claims import average_gain, boundary_wins, growth, improved, not_improvable
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
-from doublebubble.reproduce.scales import SoundForm, Study
+from doublebubble.reproduce.packed import pack_runs
+from doublebubble.reproduce.scales import SoundForm, Study, Which
 from doublebubble.reproduce.trials import in_a_word, median_grows, wins_more
 from doublebubble.runs.tables import load_run
 from doublebubble.types import GradientKind
-from tests.reproduce.invented import SCALE, STUDY
+from tests.reproduce.invented import SCALE, STUDY, invent
 
 
 def radii(made: Path, wanted: Wanted, inputs: int | None = None) -> tuple[list[float], list[float]]:
@@ -166,14 +167,14 @@ class WithAuto(Evidence):
     """`sound` by `auto` at most draws: a tenth more than Cohen on the inputs of the published form, or on all."""
 
     form = SoundForm(900, 0.001, ("auto",), which="first")
-    rest: SoundForm | None = None
+    there: tuple[Which, ...] = ("first",)
 
-    def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:
-        table = super().sound(study, sigma)
-        if form is None or table is None:
+    def frame(self, wanted: Wanted) -> pd.DataFrame | None:
+        table = super().frame(replace(wanted, methods=None, n=None, alpha=None, which="all") if wanted.n else wanted)
+        if wanted.n is None or table is None:
             return table
-        part = {self.form: table[:12], self.rest: table[12:]}.get(form)
-        return None if part is None else part.assign(radius=1.1 * table["radius_cohen"])
+        part = {"first": table[:12], "other": table[12:]}[wanted.which]
+        return part.assign(radius=1.1 * part["radius_cohen"]) if wanted.which in self.there else None
 
 
 def test_auto_at_most_draws_stands_beside_claims_about_gains(made: Path) -> None:
@@ -188,10 +189,29 @@ def test_auto_at_most_draws_stands_beside_claims_about_gains(made: Path) -> None
     assert nothing.sound == nothing.brief.sound == "not run"
     assert "n = 900" not in boundary_wins(evidence).sound, "auto runs one method: shares of methods need them all"
     assert "digits, n = 900, sigma 0.25: 0% not improved" in not_improvable(evidence).sound
-    evidence.rest = replace(evidence.form, which="other")
+    evidence.there = ("first", "other")
     count = len(radii(made, Wanted(STUDY, 0.5, "sound", "full", which="all"), 20)[0])
     every = f"<br>digits, n = 900, more inputs, sigma 0.5: {long} ({count} of 20 inputs)"
     assert average_gain(evidence).sound == answer.sound + every
+
+
+def test_nothing_is_of_more_inputs_where_all_are_given_the_published_form(tmp_path: Path) -> None:
+    study = replace(STUDY, published_on_all=True, sound_forms=(WithAuto.form,))
+    paper = Wanted(study, 0.5, "paper", "full")
+    wishes = [*paper.parts, replace(paper, protocol="sound", which="all"), replace(paper, which="all", thrifty=True)]
+    made = [invent(tmp_path / "made" / one.name, one, SCALE.alpha, False) for one in wishes]
+    pack_runs([run.path for run in made[1:]], tmp_path / "runs")
+    scale = replace(SCALE, studies=(study,))
+    assert average_gain(Evidence(tmp_path, scale)).brief.paper == "not run", "one of two parts is not there"
+    pack_runs([made[0].path], tmp_path / "runs")
+    evidence = WithAuto(tmp_path, scale)
+    evidence.there = ("first", "other")
+    answer = average_gain(evidence)
+    count = sum(len(radii(tmp_path, one, 20)[0]) for one in wishes[:2])
+    assert "digits, sigma 0.5: not run, not run / " in answer.paper
+    assert f"({count} of 20 inputs)<br>digits, thrifty form, sigma 0.5: " in answer.paper
+    assert "more inputs" not in answer.paper + answer.sound
+    assert answer.sound.count("of 20 inputs)") == 2, "by the same draws, and by most of them"
 
 
 def test_a_line_in_brief_names_what_was_not_run(made: Path, tmp_path: Path) -> None:

@@ -153,3 +153,23 @@ def test_the_inputs_of_the_published_form_are_among_all_inputs_of_a_study(inputs
     assert sorted([*few, *other]) == many
     assert set(few) <= set(many)
     assert few == sorted(few)
+
+
+def test_parts_of_a_run_are_put_together_in_the_order_of_the_inputs(tmp_path: Path) -> None:
+    lab, _ = laboratory(tmp_path)
+    study = replace(lab.scale.studies[0], wide=4, published_on_all=True)
+    wanted = Wanted(study, 0.5, "sound", "approximate", methods=("cohen",))
+    first, other = (lab.run(replace(wanted, which=part)) for part in ("first", "other"))
+    joined = lab.joined(wanted)
+    assert [len(run.records) for run in (first, other, joined)] == [2, 2, 4]
+    assert {record.index for record in first.records} == {0, 179}
+    assert joined.records == tuple(sorted((*first.records, *other.records), key=lambda record: record.index))
+    in_one = lab.run(replace(wanted, which="all")).records
+    assert [one.model_copy(update={"seconds": {}}) for one in joined.records] == [
+        one.model_copy(update={"seconds": {}}) for one in in_one
+    ]
+    assert not joined.missing
+    assert joined.spec.index_list == tuple(record.index for record in joined.records)
+    for alone in (replace(wanted, which="all"), replace(wanted, which="other")):
+        assert lab.joined(alone).records == lab.run(alone).records
+    assert lab.joined(replace(wanted, study=replace(study, published_on_all=False))).records == first.records

@@ -1,11 +1,14 @@
 """The three scales of the experiments: the published one, and consistent with one another."""
 
+from dataclasses import replace
+
 import pytest
 
 from docs import generate_reproduction
 from doublebubble.errors import SettingError
 from doublebubble.reproduce import SCALES, chosen_scale
 from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.scales import Study
 from doublebubble.training import preset
 
 
@@ -48,6 +51,17 @@ def test_an_unknown_scale_is_an_error() -> None:
         chosen_scale("huge")
 
 
+def test_what_is_left_without_the_published_form() -> None:
+    study = Study("mnist", 100, 40, (0.5,), (0.5,), wide=200)
+    some, every = study, replace(study, published_on_all=True)
+    assert (some.published_parts, some.has_more) == (("first",), True)
+    assert (every.published_parts, every.has_more) == (("first", "other"), False)
+    for wide in (0, 40):
+        for one in (some, every):
+            alone = replace(one, wide=wide)
+            assert (alone.published_parts, alone.has_more) == (("first",), False), "there are no others"
+
+
 def test_cpu_scale_is_what_the_page_of_claims_is_made_of() -> None:
     scale = chosen_scale("cpu")
     assert {study.name: (study.sigmas, study.n, study.inputs, study.wide) for study in scale.studies} == {
@@ -55,6 +69,7 @@ def test_cpu_scale_is_what_the_page_of_claims_is_made_of() -> None:
         "mnist-resnet18": ((0.5, 1.0), 1500, 12, 40),
         "cifar10-resnet18": ((0.5, 1.0), 1500, 15, 40),
     }
+    assert {study.name for study in scale.studies if study.published_on_all} == set()
     for study in scale.studies:
         assert [(form.n, form.methods, form.which) for form in study.sound_forms] == [
             (10_000, None, "all"),

@@ -12,9 +12,10 @@ from doublebubble.reproduce.claims_page import claims_page
 from doublebubble.reproduce.coin_claims import thrown
 from doublebubble.reproduce.coin_votes import voted
 from doublebubble.reproduce.evidence import Evidence
+from doublebubble.reproduce.laboratory import Wanted
 from doublebubble.reproduce.looking import Reported
 from doublebubble.reproduce.packed import pack_runs
-from doublebubble.reproduce.scales import SoundForm, Study
+from doublebubble.reproduce.scales import SoundForm
 from doublebubble.reproduce.summary import _luck, _part, summary, summary_table
 from doublebubble.runs.store import read_run
 from tests.reproduce.invented import SCALE, STUDY, TOSSED
@@ -77,11 +78,11 @@ class Held(Evidence):
 
     tables: ClassVar[dict[tuple[int | str | tuple[str, ...], ...], pd.DataFrame]] = {}
 
-    def sound(self, study: Study, sigma: float, form: SoundForm | None = None) -> pd.DataFrame | None:
-        if form is None or form.methods is None:
-            return None
-        rest = (form.which,) if form.which == "other" else ()
-        return self.tables.get((form.n, form.methods, *rest))
+    def frame(self, wanted: Wanted) -> pd.DataFrame | None:
+        if wanted.methods is None:
+            return super().frame(wanted)
+        rest = (wanted.which,) if wanted.which == "other" else ()
+        return self.tables.get((wanted.draws, wanted.methods, *rest))
 
 
 def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(

@@ -91,12 +91,12 @@ def sound_over(
     auto = longest_auto(study) if longest else None
     for sigma in sigmas:
         parts.append((f"sigma {sigma:g}", _single(beside_published(evidence, study, sigma), shown)))
-        if study.wide:
+        if study.has_more:
             parts.append((f"more inputs, sigma {sigma:g}", _single(evidence.sound(study, sigma), shown)))
         if auto is not None:
             table = beside_published(evidence, study, sigma, auto)
             parts.append((f"n = {spaced(auto.n)}, sigma {sigma:g}", _single(table, shown)))
-            every = evidence.sound_on_all(study, sigma, auto)
+            every = evidence.sound_on_all(study, sigma, auto) if study.has_more else None
             if every is not None:
                 more = compared(evidence, every, study, sigma, auto)
                 parts.append((f"n = {spaced(auto.n)}, more inputs, sigma {sigma:g}", _single(more, shown)))

@@ -8,6 +8,7 @@ were the network's gain luck alone, it would be one more throw among them.
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -88,7 +89,7 @@ def run(lab: Laboratory) -> Results:
         network, coins, law = dict[float, Estimate](), dict[float, Estimate](), dict[float, Estimate]()
         runs = []
         for sigma in study.sigmas:
-            paper = lab.run(Wanted(study, sigma, "paper", "approximate"))
+            paper = lab.joined(Wanted(study, sigma, "paper", "approximate"))
             found = coined(lab, study, paper, sigma)
             runs.append(paper)
             said = reported_by([record for record in paper.records if record.index in found.shares], study.n)
@@ -125,8 +126,9 @@ def voted(study: Study, sigma: float) -> Wanted:
 
 
 def kept_as(wanted: Wanted, throws: int) -> str:
-    """The stem of the file of so many throws of coins with the votes of that run."""
-    return f"coins-of-{wanted.name}-times{throws}"
+    """The stem of the file of so many throws of coins with the votes of that run, on the inputs published."""
+    inputs = sum(part.inputs for part in replace(wanted, which="first").parts)
+    return f"coins-of-{wanted.name}-on{inputs}-times{throws}"
 
 
 def _coined(lab: Laboratory, wanted: Wanted, paper: StoredRun) -> Coined:

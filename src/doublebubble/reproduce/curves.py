@@ -39,7 +39,7 @@ def gather(lab: Laboratory, study: Study, sigmas: Sequence[float], training: Tra
     found: dict[Protocol, dict[Key, StoredRun]] = {protocol: {} for protocol in PROTOCOLS}
     for sigma in sigmas:
         for gradient in GRADIENTS:
-            paper = lab.run(Wanted(study, sigma, "paper", gradient, training))
+            paper = lab.joined(Wanted(study, sigma, "paper", gradient, training))
             sound = lab.run(Wanted(study, sigma, "sound", gradient, training, which="all"))
             found["paper"][sigma, gradient] = paper
             found["sound"][sigma, gradient] = restricted(sound, {record.index for record in paper.records})

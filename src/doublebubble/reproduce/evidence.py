@@ -69,7 +69,7 @@ class Evidence:
 
     def published(self, study: Study, sigma: float, gradient: GradientKind) -> pd.DataFrame | None:
         """The published form, on the inputs that were given it."""
-        return self.frame(Wanted(study, sigma, "paper", gradient))
+        return self._joined(Wanted(study, sigma, "paper", gradient))
 
     def thrifty(self, study: Study, sigma: float, gradient: GradientKind) -> pd.DataFrame | None:
         """The thrifty form of the same, on all inputs of the study."""
@@ -79,14 +79,15 @@ class Evidence:
         """`sound`, full gradients: with the same draws and alpha on all inputs of the study, or in another form."""
         if form is None or form.n == study.n:
             return self.frame(Wanted(study, sigma, "sound", "full", which="all"))
-        return self.frame(Wanted.of_form(study, sigma, form))
+        return self._joined(Wanted.of_form(study, sigma, form))
 
     def sound_on_all(self, study: Study, sigma: float, form: SoundForm) -> pd.DataFrame | None:
-        """The same draws, level and methods on all inputs of the study: one run, or one of each part put together."""
-        if form.which == "all":
-            return self.sound(study, sigma, form)
-        parts = [replace(form, which="first"), replace(form, which="other")]
-        tables = [self.sound(study, sigma, part) for part in parts if Wanted.of_form(study, sigma, part).inputs]
+        """The same draws, level and methods on all inputs of the study, as if all were given the published form."""
+        return self.sound(replace(study, published_on_all=True), sigma, form)
+
+    def _joined(self, wanted: Wanted) -> pd.DataFrame | None:
+        """The table of a run, on all inputs that are given the published form: of all its parts, or of none."""
+        tables = [self.frame(part) for part in wanted.parts]
         there = [table for table in tables if table is not None]
         return pd.concat(there).sort_values("index", ignore_index=True) if len(there) == len(tables) else None
 

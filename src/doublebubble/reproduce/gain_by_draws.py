@@ -50,14 +50,14 @@ def run(lab: Laboratory) -> Results:
 
 
 def _lines(lab: Laboratory, study: Study, sigma: float) -> tuple[tuple[DrawnLine, ...], list[StoredRun]]:
-    paper = lab.run(Wanted(study, sigma, "paper", "approximate"))
+    paper = lab.joined(Wanted(study, sigma, "paper", "approximate"))
     table = frame(paper)
     said, coins = gain_in_sum(table, "single", table), coined(lab, study, paper, sigma)
     held, used = dict[float, Estimate](), [paper]
     for n, forms in sorted(_by_draws(study, lab.scale.alpha).items()):
         base = None
         for form in forms:  # auto comes last, over the Cohen radii of the run before it
-            found = lab.run(_wanted(study, sigma, form))
+            found = lab.joined(_wanted(study, sigma, form))
             used.append(found)
             mine = on_inputs(frame(found), table["index"])
             base = with_cohen(mine, base)

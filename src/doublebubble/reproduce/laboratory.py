@@ -7,7 +7,7 @@ what happens is told to the events.
 import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -88,6 +88,13 @@ class Wanted:
         first = self.study.inputs
         every = self.study.wide or first
         return {"first": first, "all": every, "other": every - first}[self.which]
+
+    @property
+    def parts(self) -> tuple["Wanted", ...]:
+        """The runs that are of all inputs given the published form, if this is of the first ones; else this alone."""
+        if self.which != "first":
+            return (self,)
+        return tuple(replace(self, which=part) for part in self.study.published_parts)
 
     @property
     def name(self) -> str:
@@ -188,6 +195,13 @@ class Laboratory:
         store = RunStore(self.out / "runs" / wanted.name, job.spec)
         perform(job, store, functools.partial(self.events.certifying, str(wanted)))
         return store.run()
+
+    def joined(self, wanted: Wanted) -> StoredRun:
+        """The run on all inputs that are given the published form: its parts, put together in memory."""
+        runs = [self.run(part) for part in wanted.parts]
+        records = sorted((record for run in runs for record in run.records), key=lambda record: record.index)
+        every = format_indices([record.index for record in records])
+        return replace(runs[0], spec=runs[0].spec.model_copy(update={"indices": every}), records=tuple(records))
 
     def simulation(self, study: str, name: str, kind: type[T], make: Callable[[], T]) -> T:
         """What the file of that name holds, made now if there is none; of that study, or of none if it is empty.

@@ -74,6 +74,10 @@ def _ordered(scale: Scale) -> Iterator[tuple[str, Wanted]]:
             for gradient in GRADIENTS:
                 yield "thrifty form", Wanted(study, sigma, "paper", gradient, which="all", thrifty=True)
     for study in scale.studies:
+        for sigma in study.sigmas if "other" in study.published_parts else ():
+            for gradient in GRADIENTS:
+                yield "published form, other inputs", Wanted(study, sigma, "paper", gradient, which="other")
+    for study in scale.studies:
         for form in study.sound_forms[1:]:
             for wanted in (Wanted.of_form(study, sigma, form) for sigma in study.sigmas):
                 if wanted.inputs:  # none are left where all are given the published form

@@ -1,6 +1,7 @@
 """`sound` on the inputs of the published form: what stands side by side on the page is of the same inputs."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 import pandas as pd
 
@@ -36,7 +37,7 @@ def compared(
     """The same rows with Cohen's radii: their own, or those of another run of so many draws."""
     forms = [other for other in study.sound_forms if form is not None and other.n == form.n]
     runs = (held(study, sigma, other) for other in forms for held in (evidence.sound, evidence.sound_on_all))
-    for other in (rows, *runs):
+    for other in chain([rows], runs):
         if other is not None:
             base = with_cohen(rows, on_inputs(other, rows["index"]))
             if base is not None:

@@ -35,7 +35,8 @@ class Study:
 
     `training` holds what differs from the data set's published recipe. `sigmas` are those of the figures over sigma,
     `curves` those of the figures over radius, and a subset of them. `inputs` are spread evenly over the test split.
-    With `wide`, so many inputs get the thrifty form of `paper` and `sound`; the others are some of them.
+    With `wide`, so many inputs get the thrifty form of `paper` and `sound`; the first ones are some of them, and the
+    other ones get the published form too if it is `published_on_all`, in runs of their own.
     `label` tells two studies of one data set apart.
     """
 
@@ -48,6 +49,7 @@ class Study:
     batch_size: int = 256
     label: str = ""
     wide: int = 0
+    published_on_all: bool = False
     sound_forms: tuple[SoundForm, ...] = ()
 
     def __post_init__(self) -> None:
@@ -58,6 +60,16 @@ class Study:
     def name(self) -> str:
         """What models, runs and figures are named by."""
         return self.label or self.dataset
+
+    @property
+    def published_parts(self) -> tuple[Which, ...]:
+        """The inputs that are given the published form, each part in a run of its own."""
+        return ("first", "other") if self.published_on_all and self.wide > self.inputs else ("first",)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether inputs are left that are not given the published form."""
+        return self.wide > self.inputs and not self.published_on_all
 
 
 @dataclass(frozen=True)
