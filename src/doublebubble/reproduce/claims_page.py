@@ -70,7 +70,7 @@ reports gains all the same. [What to use instead](#what-to-use-instead) has ever
 Written by `python docs/generate_reproduction.py` from the records under `results/`, scale `{scale}`. `paper`: n {n}
 draws in each look, alpha {alpha:g}, approximate / full gradients; the thrifty form, fewer draws in the search, is named
 where it is shown. `sound`: the same n and alpha, full gradients. Gains are over each protocol's own Cohen radius, on
-correctly predicted inputs: "7 of 15 inputs" says that of 15 tried so many are correct and have a Cohen radius.
+correctly predicted inputs: "27 of 40 inputs" says that of 40 tried so many are correct and have a Cohen radius.
 """
 _BRIEF = """| | the publication says | as printed? | `paper` here, no guarantee | what holds: `sound` |
 |---|---|---|---|---|

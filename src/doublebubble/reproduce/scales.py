@@ -208,6 +208,7 @@ SCALES: dict[str, Scale] = {
                 training={**_CYCLE, "arch": "resnet18", "epochs": 12, "augment": "flip-crop"},
                 label="cifar10-resnet18",
                 wide=40,
+                published_on_all=True,
                 sound_forms=_SOUND_FORMS,
             ),
             Study(
