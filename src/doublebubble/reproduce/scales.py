@@ -220,6 +220,7 @@ SCALES: dict[str, Scale] = {
                 training={**_CYCLE, "arch": "resnet18", "epochs": 3},
                 label="mnist-resnet18",
                 wide=40,
+                published_on_all=True,
                 sound_forms=_SOUND_FORMS,
             ),
         ),
