@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from doublebubble.report.measures import REPORTED, gain_in_sum
-from doublebubble.reproduce import chosen_scale, coin_votes, gain_by_draws
+from doublebubble.reproduce import EXPERIMENTS, chosen_scale, coin_votes, gain_by_draws
 from doublebubble.reproduce.curves import PROTOCOLS, gather
 from doublebubble.reproduce.laboratory import GRADIENTS, Wanted
 from doublebubble.reproduce.scales import SoundForm
@@ -48,3 +48,8 @@ def test_coins_and_gains_by_draws_are_of_all_inputs(lab: InventedLaboratory) -> 
         gain = gain_in_sum(table, method, table)
         assert gain is not None
         assert lines[label][float(wanted.draws)] == gain
+
+
+def test_trainings_are_compared_on_the_first_inputs(lab: InventedLaboratory) -> None:
+    caption = EXPERIMENTS["macer"](lab).figures[0].caption
+    assert "; 9 inputs in each run; " in caption

@@ -110,6 +110,9 @@ def test_auto_with_most_draws_stands_over_the_cohen_radii_of_the_run_beside_it(
     gain = 100 * ((0.75 + 0.75 + 9.0 + 2.25) / (2 * 1.35) - 1)
     every = f"+20.0 to +20.0 % with n = 400 ({gain:+.1f} to {gain:+.1f} % on all 6 inputs)."
     assert f"guaranteed, and gain over Cohen's here {every}" in summary(evidence)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(STUDY), "has_more", False)
+        assert "on all 6 inputs" not in summary(evidence), "the table is of all inputs then"
     monkeypatch.setattr(Held, "tables", {asked[2]: auto})
     *_, row = summary_table(evidence).splitlines()
     assert row.endswith(f" | {NOT_RUN} |")

@@ -100,6 +100,8 @@ def _gains(evidence: Evidence) -> str:
 
 def _on_all(evidence: Evidence) -> str:
     """What `auto` gains with most draws on more inputs than those of the published form, where all were run."""
+    if not any(one.study.has_more for one in _found(evidence)):
+        return ""
     gains, inputs = list[float](), set[int]()
     for one in _found(evidence):
         auto = longest_auto(one.study)
