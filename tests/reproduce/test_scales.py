@@ -69,7 +69,7 @@ def test_cpu_scale_is_what_the_page_of_claims_is_made_of() -> None:
         "mnist-resnet18": ((0.5, 1.0), 1500, 12, 40),
         "cifar10-resnet18": ((0.5, 1.0), 1500, 15, 40),
     }
-    assert {study.name for study in scale.studies if study.published_on_all} == {"mnist-resnet18", "cifar10-resnet18"}
+    assert all(study.published_on_all for study in scale.studies)
     for study in scale.studies:
         assert [(form.n, form.methods, form.which) for form in study.sound_forms] == [
             (10_000, None, "all"),

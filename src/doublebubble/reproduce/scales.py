@@ -197,6 +197,7 @@ SCALES: dict[str, Scale] = {
                 training={**_CYCLE, "arch": "lenet", "epochs": 5},
                 label="mnist-lenet",
                 wide=200,
+                published_on_all=True,
                 sound_forms=_SOUND_FORMS,
             ),
             Study(
