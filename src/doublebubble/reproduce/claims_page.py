@@ -57,7 +57,7 @@ beside what its own procedure gives here (`paper`, **not a guarantee at any leve
 - *What holds*: the same measure, on the same inputs, of certificates that are guaranteed: of the plan among all
   methods, fixed before the draws (claims 1 to 3 and 5), of each method by itself (4), of Cohen's radius and the plan
   (6); at the same n and alpha, or by `auto` with the n that is named.
-- Under `paper` 5 to 16% is 5% by one kind of gradient and 16% by the other. In brackets: the inputs that a number is
+- Under `paper` 6 to 14% is 6% by one kind of gradient and 14% by the other. In brackets: the inputs that a number is
   of, or the least and the most of single inputs. Arrows lead from each sigma to the next: {sigmas}.
 
 Why a claim can be borne out and yet not hold: the published procedure keeps the largest radius of many looks, up to
